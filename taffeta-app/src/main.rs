@@ -1,0 +1,2 @@
+//! The taffeta program.
+fn main() {}

@@ -1,0 +1,3 @@
+//! Files around the taffeta engine: meshes in, results out.
+
+pub mod output;

@@ -1,0 +1,4 @@
+//! A real-time cloth simulation engine.
+
+pub mod collide;
+pub mod mesh;
