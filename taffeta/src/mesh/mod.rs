@@ -1,4 +1,16 @@
-//! Triangle meshes.
+//! Triangle meshes: regular grids, topology, checks, numbering, geodesic distance.
+
+mod check;
+mod geodesic;
+mod grid;
+mod order;
+mod topology;
+
+pub use check::{Problem, Severity, check};
+pub use geodesic::distances_from;
+pub use grid::Grid;
+pub use order::locality_order;
+pub use topology::{Edge, Hinge, NONE, Topology};
 
 /// A triangle mesh as it comes from a file or from the caller.
 #[derive(Clone, Debug, Default, PartialEq)]

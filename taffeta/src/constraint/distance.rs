@@ -1,0 +1,93 @@
+//! Distance: structural, shear and bend springs.
+//!
+//! C = |p₁ − p₂| − d, ∇₁C = n, ∇₂C = −n, n = (p₁ − p₂)/|p₁ − p₂|.
+//!
+//! Müller, Heidelberger, Hennix, Ratcliff, *Position based dynamics*, 2007; with compliance α in m/N after Macklin,
+//! Müller, Chentanez, *XPBD*, 2016.
+
+use glam::{DMat3, DVec3};
+
+use super::{Energy, finite, outer};
+use crate::lanes::{Lane, Point, V3};
+use crate::wide::Kernel;
+
+/// Added to the squared length so that coincident particles give no NaN. It vanishes in any length above 1e-11 m.
+const TINY: f32 = 1e-30;
+
+/// C (m) and its gradient for rest length `rest` (m).
+#[inline(always)]
+pub fn value_grad<L: Lane>(p: &[V3<L>; 2], rest: L) -> (L, [V3<L>; 2]) {
+    let d = p[0] - p[1];
+    let length = (d.length_squared() + rest.like(TINY)).sqrt();
+    let n = d * (rest.like(1.0) / length);
+    (length - rest, [n, n * rest.like(-1.0)])
+}
+
+/// ½ k C² for stiffness `k` (N/m); ∇²C = ±(I − n nᵀ)/l.
+pub fn energy(x: &[DVec3; 2], rest: f64, k: f64) -> Energy<2> {
+    let d = x[0] - x[1];
+    let length = d.length().max(1e-15);
+    let n = d / length;
+    let across = (DMat3::IDENTITY - outer(n, n)) * (1.0 / length);
+    Energy::quadratic(k, length - rest, [n, -n], [[across, across * -1.0], [across * -1.0, across]])
+}
+
+/// The XPBD projection, with one root and one division.
+#[derive(Clone, Copy, Debug)]
+pub struct Project {
+    /// 1/h², 1/s²: turns α into α̃.
+    pub inv_h2: f32,
+}
+
+impl Kernel<2, 2, 1> for Project {
+    #[inline(always)]
+    fn project<L: Lane, const FIRST: bool>(
+        &self,
+        [a, b]: &mut [Point<L>; 2],
+        &[compliance, rest]: &[L; 2],
+        lambda: &mut [L; 1],
+    ) {
+        let d = a.p - b.p;
+        let length = (d.length_squared() + rest.like(TINY)).sqrt();
+        let alpha = compliance * rest.like(self.inv_h2);
+        let mut c = length - rest;
+        if !FIRST {
+            c = c + finite(alpha) * lambda[0];
+        }
+        // Δλ/l at once: dividing by the length again is saved.
+        let step = -c / ((a.w + b.w + alpha) * length);
+        if !FIRST {
+            lambda[0] = lambda[0] + step * length;
+        }
+        a.p = a.p + d * (step * a.w);
+        b.p = b.p - d * (step * b.w);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finite_difference::{check_energy, check_gradient};
+    use super::*;
+
+    const X: [DVec3; 2] = [DVec3::new(0.1, 0.2, -0.3), DVec3::new(0.5, -0.2, 0.4)];
+
+    #[test]
+    fn derivatives_agree_with_finite_differences() {
+        check_gradient(X, |p| value_grad(p, 0.7));
+        for rest in [0.4, 1.2] {
+            check_energy(X, |x| energy(x, rest, 30.0));
+        }
+    }
+
+    #[test]
+    fn a_rigid_spring_is_satisfied_in_one_step_and_keeps_momentum() {
+        let mut points = X.map(|x| Point { p: V3 { x: x.x, y: x.y, z: x.z }, w: 2.0 });
+        points[1].w = 0.5;
+        let before = points;
+        Project { inv_h2: 1e4 }.project::<f64, true>(&mut points, &[0.0, 0.6], &mut [0.0]);
+        let d = points[0].p - points[1].p;
+        assert!((d.length_squared().sqrt() - 0.6).abs() < 1e-7);
+        let moved = |i: usize| (points[i].p - before[i].p) * (1.0 / points[i].w);
+        assert!((moved(0) + moved(1)).length_squared() < 1e-20);
+    }
+}

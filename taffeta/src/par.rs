@@ -1,0 +1,362 @@
+//! The only threads of the engine.
+//!
+//! A [`Team`] is a fixed set of threads that run one function at a time, all together. Between two
+//! calls of a frame the helpers spin, so that handing out work costs a fraction of a microsecond; a while
+//! after the last call they sleep. Results never depend on the number of threads: a thread only ever
+//! decides *who* does a piece of work, not what the work is.
+#![allow(unsafe_code)]
+
+use std::cell::UnsafeCell;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
+
+/// Spins before a waiting thread starts to yield its time slice.
+const SPINS_BEFORE_YIELD: u32 = 2_000;
+/// Yields before an idle helper goes to sleep.
+const YIELDS_BEFORE_SLEEP: u32 = 200;
+
+/// One member of a team while it works.
+pub struct Worker<'a> {
+    /// Which member this is, from 0.
+    pub index: usize,
+    /// How many members there are.
+    pub count: usize,
+    barrier: &'a Barrier,
+}
+
+impl Worker<'_> {
+    /// Waits until every member has come here. Writes before it are seen by all after it.
+    #[inline]
+    pub fn barrier(&self) {
+        if self.count > 1 {
+            self.barrier.wait(self.count);
+        }
+    }
+
+    /// This member's share of `len` items, in multiples of `grain` (but for the last).
+    #[inline]
+    pub fn share(&self, len: usize, grain: usize) -> Range<usize> {
+        let grains = len.div_ceil(grain);
+        let start = (grains * self.index / self.count * grain).min(len);
+        let end = (grains * (self.index + 1) / self.count * grain).min(len);
+        start..end
+    }
+}
+
+/// A spinning barrier; `generation` counts how often it was passed.
+struct Barrier {
+    arrived: AtomicUsize,
+    generation: AtomicUsize,
+}
+
+impl Barrier {
+    fn wait(&self, count: usize) {
+        let generation = self.generation.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == count {
+            self.arrived.store(0, Ordering::Relaxed);
+            self.generation.store(generation.wrapping_add(1), Ordering::Release);
+        } else {
+            spin_until(|| self.generation.load(Ordering::Acquire) != generation);
+        }
+    }
+}
+
+fn spin_until(done: impl Fn() -> bool) {
+    let mut spins = 0;
+    while !done() {
+        if spins < SPINS_BEFORE_YIELD {
+            spins += 1;
+            std::hint::spin_loop();
+        } else {
+            std::thread::yield_now();
+        }
+    }
+}
+
+type Job = *const (dyn Fn(&Worker<'_>) + Sync);
+
+struct Common {
+    /// The job of the present epoch. Written only by the owner while all helpers wait.
+    job: UnsafeCell<Option<Job>>,
+    epoch: AtomicUsize,
+    finished: AtomicUsize,
+    barrier: Barrier,
+    quit: AtomicBool,
+    sleepers: Mutex<usize>,
+    wake: Condvar,
+}
+
+// SAFETY: `job` is written by the owner only between the moment all helpers reported the last epoch finished
+// and the release-store of the next epoch; helpers read it only after they acquired that epoch.
+unsafe impl Sync for Common {}
+// SAFETY: the raw pointer inside is only followed while `Team::run` keeps its referent alive.
+unsafe impl Send for Common {}
+
+/// A fixed set of threads that work together.
+pub struct Team {
+    common: Arc<Common>,
+    helpers: Vec<JoinHandle<()>>,
+}
+
+impl Team {
+    /// A team of `count` threads, the caller's own among them. Where threads cannot be made, the team is smaller.
+    pub fn new(count: usize) -> Self {
+        let common = Arc::new(Common {
+            job: UnsafeCell::new(None),
+            epoch: AtomicUsize::new(0),
+            finished: AtomicUsize::new(0),
+            barrier: Barrier { arrived: AtomicUsize::new(0), generation: AtomicUsize::new(0) },
+            quit: AtomicBool::new(false),
+            sleepers: Mutex::new(0),
+            wake: Condvar::new(),
+        });
+        let count = if cfg!(target_arch = "wasm32") { 1 } else { count.max(1) };
+        // Helpers learn the final size of the team only when a job comes, so a refused thread is harmless.
+        let mut helpers = Vec::new();
+        let size = Arc::new(AtomicUsize::new(1));
+        for index in 1..count {
+            let (common, size) = (common.clone(), size.clone());
+            let builder = std::thread::Builder::new().name(format!("taffeta-{index}"));
+            match builder.spawn(move || help(&common, index, &size)) {
+                Ok(handle) => helpers.push(handle),
+                Err(_) => break,
+            }
+        }
+        size.store(helpers.len() + 1, Ordering::Release);
+        Team { common, helpers }
+    }
+
+    /// How many threads there are, the caller's own among them.
+    pub fn count(&self) -> usize {
+        self.helpers.len() + 1
+    }
+
+    /// Runs `job` on every member and returns when all are done.
+    pub fn run(&mut self, job: impl Fn(&Worker<'_>) + Sync) {
+        let count = self.count();
+        let common = &*self.common;
+        let own = Worker { index: 0, count, barrier: &common.barrier };
+        if count == 1 {
+            job(&own);
+            return;
+        }
+        let erased: &(dyn Fn(&Worker<'_>) + Sync) = &job;
+        // SAFETY: the lifetime is erased, but this function does not return before every helper has
+        // finished with the reference (`finished` below), and helpers take it from `job` only once an epoch.
+        let erased: Job = unsafe { std::mem::transmute(erased) };
+        // SAFETY: all helpers have finished the last epoch and none reads `job` before the next one begins.
+        unsafe { *common.job.get() = Some(erased) };
+        common.finished.store(0, Ordering::Relaxed);
+        common.epoch.fetch_add(1, Ordering::Release);
+        if *common.sleepers.lock().expect("a helper never panics while holding this lock") > 0 {
+            common.wake.notify_all();
+        }
+        let guard = Finish { common, helpers: count - 1 };
+        job(&own);
+        drop(guard);
+    }
+}
+
+/// Waits for the helpers even if the owner's share panics: they still hold the job.
+struct Finish<'a> {
+    common: &'a Common,
+    helpers: usize,
+}
+
+impl Drop for Finish<'_> {
+    fn drop(&mut self) {
+        spin_until(|| self.common.finished.load(Ordering::Acquire) == self.helpers);
+    }
+}
+
+fn help(common: &Common, index: usize, size: &AtomicUsize) {
+    let mut seen = 0;
+    loop {
+        wait_for_epoch(common, seen);
+        if common.quit.load(Ordering::Acquire) {
+            return;
+        }
+        seen = common.epoch.load(Ordering::Acquire);
+        // SAFETY: the owner stored the job before the release of this epoch, and keeps it alive until we
+        // report `finished`.
+        let job = unsafe { &*(*common.job.get()).expect("an epoch comes with a job") };
+        let count = size.load(Ordering::Acquire);
+        job(&Worker { index, count, barrier: &common.barrier });
+        common.finished.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// Spins, then yields, then sleeps until the epoch moves on from `seen`.
+fn wait_for_epoch(common: &Common, seen: usize) {
+    let ready = || common.epoch.load(Ordering::Acquire) != seen || common.quit.load(Ordering::Acquire);
+    for _ in 0..SPINS_BEFORE_YIELD {
+        if ready() {
+            return;
+        }
+        std::hint::spin_loop();
+    }
+    for _ in 0..YIELDS_BEFORE_SLEEP {
+        if ready() {
+            return;
+        }
+        std::thread::yield_now();
+    }
+    let mut sleepers = common.sleepers.lock().expect("the owner never panics while holding this lock");
+    *sleepers += 1;
+    while !ready() {
+        sleepers = common.wake.wait(sleepers).expect("the owner never panics while holding this lock");
+    }
+    *sleepers -= 1;
+}
+
+impl Drop for Team {
+    fn drop(&mut self) {
+        self.common.quit.store(true, Ordering::Release);
+        drop(self.common.sleepers.lock());
+        self.common.wake.notify_all();
+        for helper in self.helpers.drain(..) {
+            let _ = helper.join();
+        }
+    }
+}
+
+/// A slice that the members of a team write together, each to elements that no other touches between two
+/// barriers. That promise is the caller's, hence the `unsafe` methods; it is made in `wide.rs`, where the
+/// colouring was checked when it was built, and in [`Team::for_each_chunk`], by construction.
+pub struct Shared<'a, T> {
+    start: *mut T,
+    len: usize,
+    life: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: access goes through unsafe methods whose contract excludes races.
+unsafe impl<T: Send> Sync for Shared<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Send for Shared<'_, T> {}
+
+impl<'a, T> Shared<'a, T> {
+    /// Shares a slice for the time of the borrow.
+    pub fn new(slice: &'a mut [T]) -> Self {
+        Shared { start: slice.as_mut_ptr(), len: slice.len(), life: PhantomData }
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The address of element `i`.
+    ///
+    /// # Safety
+    /// `i < self.len()`.
+    #[inline(always)]
+    pub unsafe fn at(&self, i: usize) -> *mut T {
+        debug_assert!(i < self.len);
+        // SAFETY: in bounds by contract.
+        unsafe { self.start.add(i) }
+    }
+
+    /// A part of the slice for one member alone.
+    ///
+    /// # Safety
+    /// `range` is in bounds, and no other member uses an element of it until the next barrier.
+    #[inline(always)]
+    #[allow(clippy::mut_from_ref)]
+    pub unsafe fn part(&self, range: Range<usize>) -> &'a mut [T] {
+        debug_assert!(range.start <= range.end && range.end <= self.len);
+        // SAFETY: in bounds and exclusive by contract.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
+    }
+}
+
+impl Team {
+    /// Cuts `items` into one piece a member (in multiples of `grain`) and calls `work(first index, piece)`.
+    pub fn for_each_chunk<T: Send>(
+        &mut self,
+        items: &mut [T],
+        grain: usize,
+        work: impl Fn(usize, &mut [T]) + Sync,
+    ) {
+        let shared = Shared::new(items);
+        self.run(|worker| {
+            let range = worker.share(shared.len(), grain);
+            // SAFETY: `share` gives each member a range of its own, within the length.
+            let part = unsafe { shared.part(range.clone()) };
+            work(range.start, part);
+        });
+    }
+
+    /// The same over two slices of equal length, cut at the same places.
+    pub fn for_each_chunk2<T: Send, U: Send>(
+        &mut self,
+        a: &mut [T],
+        b: &mut [U],
+        grain: usize,
+        work: impl Fn(usize, &mut [T], &mut [U]) + Sync,
+    ) {
+        assert_eq!(a.len(), b.len());
+        let (a, b) = (Shared::new(a), Shared::new(b));
+        self.run(|worker| {
+            let range = worker.share(a.len(), grain);
+            // SAFETY: as in `for_each_chunk`; both slices have that length.
+            let (pa, pb) = unsafe { (a.part(range.clone()), b.part(range.clone())) };
+            work(range.start, pa, pb);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_item_is_visited_once_by_any_number_of_threads() {
+        for count in [1, 2, 3, 8] {
+            let mut team = Team::new(count);
+            let mut items = vec![0usize; 1001];
+            for round in 1..50 {
+                team.for_each_chunk(&mut items, 8, |first, part| {
+                    for (i, item) in part.iter_mut().enumerate() {
+                        assert!(first + i < 1001);
+                        *item += 1;
+                    }
+                });
+                assert!(items.iter().all(|&n| n == round));
+            }
+        }
+    }
+
+    #[test]
+    fn a_barrier_separates_phases() {
+        let mut team = Team::new(3);
+        let phase = AtomicUsize::new(0);
+        team.run(|worker| {
+            for round in 0..100 {
+                assert_eq!(phase.load(Ordering::SeqCst) / worker.count, round);
+                worker.barrier();
+                phase.fetch_add(1, Ordering::SeqCst);
+                worker.barrier();
+            }
+        });
+        assert_eq!(phase.load(Ordering::SeqCst), 300);
+    }
+
+    #[test]
+    fn sleeping_helpers_wake_up() {
+        let mut team = Team::new(2);
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        let ran = AtomicUsize::new(0);
+        team.run(|_| {
+            ran.fetch_add(1, Ordering::SeqCst);
+        });
+        assert_eq!(ran.load(Ordering::SeqCst), 2);
+    }
+}
