@@ -2,16 +2,37 @@
 //!
 //! Every sink writes to a temporary name beside its target and renames it in [`Sink::finish`], so an
 //! existing file stays whole until the new one is.
+//!
+//! Positions are written as the engine has them: metres, y up, in the caller's vertex order.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use taffeta::collide::{Pose, Shape};
 
+mod csv;
+mod draft;
 mod error;
+mod format;
+mod glb;
 mod html;
+mod keys;
+mod mdd;
+mod number;
+mod obj;
+mod pattern;
+mod pc2;
+mod ply;
+mod shape;
+mod still;
+
+#[cfg(test)]
+mod tests;
 
 pub use error::OutputError;
+pub use format::Format;
 pub use html::HtmlSink;
+
+use pattern::Target;
 
 /// What stays the same through a recording.
 #[derive(Clone, Debug, Default)]
@@ -64,6 +85,47 @@ pub struct Frame<'a> {
 pub trait Sink {
     /// Takes the next frame.
     fn frame(&mut self, frame: &Frame<'_>) -> Result<(), OutputError>;
-    /// Completes the file under its real name and says what was written.
+    /// Completes the file under its real name and says what was written: nothing if there was no frame.
+    ///
+    /// The file is whole however few frames there were, so an interrupted run can finish what it has.
     fn finish(self: Box<Self>) -> Result<Vec<PathBuf>, OutputError>;
+}
+
+/// Says before a long run whether [`open`] will be able to write `path`: the ending is known, the folder is there
+/// and a file can be created in it (which is tried). What exists is left alone.
+pub fn check(path: &Path) -> Result<(), OutputError> {
+    if path.is_dir() {
+        return Err(OutputError::IsFolder {
+            path: path.to_path_buf(),
+        });
+    }
+    Target::parse(path, Format::of(path)?)?;
+    let folder = draft::folder(path);
+    if !folder.is_dir() {
+        return Err(OutputError::NoFolder {
+            path: path.to_path_buf(),
+            folder: folder.to_path_buf(),
+        });
+    }
+    draft::probe(path).map_err(|source| OutputError::FolderNotWritable {
+        path: path.to_path_buf(),
+        folder: folder.to_path_buf(),
+        source,
+    })
+}
+
+/// Starts the file `path` in the format of its ending.
+pub fn open(path: &Path, clip: &Clip) -> Result<Box<dyn Sink>, OutputError> {
+    let format = Format::of(path)?;
+    let target = Target::parse(path, format)?;
+    shape::check(path, clip)?;
+    Ok(match format {
+        Format::Html => Box::new(HtmlSink::create(path, clip)?),
+        Format::Glb => Box::new(glb::GlbSink::create(path, clip)?),
+        Format::Pc2 => Box::new(pc2::Pc2Sink::create(path, clip)?),
+        Format::Mdd => Box::new(mdd::MddSink::create(path, clip)?),
+        Format::Obj => Box::new(still::StillSink::new(target, clip, obj::write)),
+        Format::Ply => Box::new(still::StillSink::new(target, clip, ply::write)),
+        Format::Csv => Box::new(csv::CsvSink::create(path)?),
+    })
 }
