@@ -4,9 +4,7 @@ use std::path::Path;
 
 /// The ending of `path` in lower case, without the point; empty where there is none.
 pub(crate) fn of(path: &Path) -> String {
-    path.extension()
-        .map(|ending| ending.to_string_lossy().to_lowercase())
-        .unwrap_or_default()
+    path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
 /// A sentence about an ending that is not among `accepted`: what is wrong, what is meant perhaps, what is right.
@@ -16,9 +14,7 @@ pub(crate) fn explain(found: &str, accepted: &[&str]) -> String {
     } else {
         format!("the ending .{found} is not a known format")
     };
-    let guess = nearest(found, accepted)
-        .map(|near| format!("; did you mean .{near}?"))
-        .unwrap_or_default();
+    let guess = nearest(found, accepted).map(|near| format!("; did you mean .{near}?")).unwrap_or_default();
     format!("{wrong}{guess} (accepted: .{})", accepted.join(", ."))
 }
 
@@ -54,10 +50,7 @@ mod tests {
     #[test]
     fn the_sentence_names_what_is_accepted() {
         let text = explain("", ACCEPTED);
-        assert!(
-            text.contains("no ending") && text.contains(".obj, .ply"),
-            "{text}"
-        );
+        assert!(text.contains("no ending") && text.contains(".obj, .ply"), "{text}");
         assert!(explain("pyl", ACCEPTED).contains("did you mean .ply?"));
     }
 

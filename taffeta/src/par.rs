@@ -160,7 +160,17 @@ impl Team {
     }
 }
 
-/// Waits for the helpers even if the owner's share panics: they still hold the job.
+/// A member that panics would leave the others waiting at a barrier for ever, with the job in their hands.
+struct AbortOnPanic;
+
+impl Drop for AbortOnPanic {
+    fn drop(&mut self) {
+        eprintln!("taffeta: a worker thread panicked; stopping");
+        std::process::abort();
+    }
+}
+
+/// Waits for the helpers.
 struct Finish<'a> {
     common: &'a Common,
     helpers: usize,
@@ -168,6 +178,9 @@ struct Finish<'a> {
 
 impl Drop for Finish<'_> {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            drop(AbortOnPanic);
+        }
         spin_until(|| self.common.finished.load(Ordering::Acquire) == self.helpers);
     }
 }
@@ -184,7 +197,9 @@ fn help(common: &Common, index: usize, size: &AtomicUsize) {
         // report `finished`.
         let job = unsafe { &*(*common.job.get()).expect("an epoch comes with a job") };
         let count = size.load(Ordering::Acquire);
+        let abort = AbortOnPanic;
         job(&Worker { index, count, barrier: &common.barrier });
+        std::mem::forget(abort);
         common.finished.fetch_add(1, Ordering::Release);
     }
 }
@@ -302,13 +317,26 @@ impl Team {
         grain: usize,
         work: impl Fn(usize, &mut [T], &mut [U]) + Sync,
     ) {
-        assert_eq!(a.len(), b.len());
-        let (a, b) = (Shared::new(a), Shared::new(b));
+        self.for_each_chunk3(a, b, &mut [], grain, |first, a, b, _: &mut [()]| work(first, a, b));
+    }
+
+    /// The same over three; the third may be empty.
+    pub fn for_each_chunk3<T: Send, U: Send, V: Send>(
+        &mut self,
+        a: &mut [T],
+        b: &mut [U],
+        c: &mut [V],
+        grain: usize,
+        work: impl Fn(usize, &mut [T], &mut [U], &mut [V]) + Sync,
+    ) {
+        assert!(a.len() == b.len() && (a.len() == c.len() || c.is_empty()));
+        let (a, b, c) = (Shared::new(a), Shared::new(b), Shared::new(c));
         self.run(|worker| {
             let range = worker.share(a.len(), grain);
-            // SAFETY: as in `for_each_chunk`; both slices have that length.
-            let (pa, pb) = unsafe { (a.part(range.clone()), b.part(range.clone())) };
-            work(range.start, pa, pb);
+            let range_c = if c.is_empty() { 0..0 } else { range.clone() };
+            // SAFETY: as in `for_each_chunk`; the slices have that length, or the range is empty.
+            let (pa, pb, pc) = unsafe { (a.part(range.clone()), b.part(range.clone()), c.part(range_c)) };
+            work(range.start, pa, pb, pc);
         });
     }
 }

@@ -35,6 +35,9 @@ pub trait Kernel<const N: usize, const P: usize, const R: usize>: Copy + Send + 
         params: &[L; P],
         lambda: &mut [L; R],
     );
+
+    /// |C + α̃ λ|², what is left to solve.
+    fn residual(&self, points: &[Point<f32>; N], params: &[f32; P], lambda: &[f32; R]) -> f64;
 }
 
 /// One number for each lane.
@@ -315,9 +318,27 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         self.lambda.fill([F8([0.0; LANES]); R]);
     }
 
-    /// The parameters and multipliers of every constraint, for measuring.
-    pub fn rows(&self) -> impl Iterator<Item = (&[F8; P], &[F8; R])> {
-        self.params.iter().zip(&self.lambda)
+    /// Σ |C + α̃ λ|² over all constraints, in a fixed order.
+    pub fn residual<K: Kernel<N, P, R>>(&self, state: &mut [O::Item], kernel: K) -> f64 {
+        assert_eq!(state.len(), self.items);
+        let state = Shared::new(state);
+        let mut sum = 0.0;
+        for ((op, params), lambda) in self.ops.iter().zip(&self.params).zip(&self.lambda) {
+            for lane in (0..LANES).filter(|&lane| params[0].0[lane].is_finite()) {
+                // SAFETY: in bounds by the check in `new`, and the borrow is exclusive.
+                let points = unsafe { op.load_lane(lane, &state) };
+                let params = std::array::from_fn(|i| params[i].0[lane]);
+                sum += kernel.residual(&points, &params, &std::array::from_fn(|r| lambda[r].0[lane]));
+            }
+        }
+        sum
+    }
+
+    /// Changes the parameters of operations: `change(operation, lane parameters)`.
+    pub fn update_params(&mut self, mut change: impl FnMut(&O, &mut [F8; P])) {
+        for (op, params) in self.ops.iter().zip(&mut self.params) {
+            change(op, params);
+        }
     }
 
     /// Projects every constraint once. With `keep` the multipliers are read and written; without, each

@@ -81,18 +81,12 @@ pub(crate) struct Fault {
 impl Fault {
     /// A fault in line `line`, counted from 1.
     pub fn line(line: usize, problem: impl Into<String>) -> Fault {
-        Fault {
-            place: Place::Line(line),
-            problem: problem.into(),
-        }
+        Fault { place: Place::Line(line), problem: problem.into() }
     }
 
     /// A fault in the named element.
     pub fn element(element: impl Into<String>, problem: impl Into<String>) -> Fault {
-        Fault {
-            place: Place::Element(element.into()),
-            problem: problem.into(),
-        }
+        Fault { place: Place::Element(element.into()), problem: problem.into() }
     }
 
     /// The error for the caller.
@@ -100,16 +94,8 @@ impl Fault {
         let Fault { place, problem } = self;
         let path = path.to_path_buf();
         match place {
-            Place::Line(line) => MeshFileError::Line {
-                path,
-                line,
-                problem,
-            },
-            Place::Element(element) => MeshFileError::Element {
-                path,
-                element,
-                problem,
-            },
+            Place::Line(line) => MeshFileError::Line { path, line, problem },
+            Place::Element(element) => MeshFileError::Element { path, element, problem },
         }
     }
 }

@@ -47,28 +47,19 @@ fn torment(name: &str, sample: &[u8], parse: impl Fn(&[u8]) -> Result<TriMesh, F
         match parse(&bytes) {
             Ok(mesh) => {
                 let count = mesh.positions.len();
-                let sound = mesh
-                    .triangles
-                    .as_flattened()
-                    .iter()
-                    .all(|&v| (v as usize) < count);
+                let sound = mesh.triangles.as_flattened().iter().all(|&v| (v as usize) < count);
                 assert!(sound, "{name}, round {round}");
             }
-            Err(fault) => assert!(
-                !fault.problem.is_empty() && fault.problem.len() < 1000,
-                "{name}, round {round}"
-            ),
+            Err(fault) => {
+                assert!(!fault.problem.is_empty() && fault.problem.len() < 1000, "{name}, round {round}")
+            }
         }
     }
 }
 
 #[test]
 fn damaged_files_never_do_harm() {
-    torment(
-        "obj",
-        b"v 0 0 0\nv 1 0 0.5e-3\r\nv 1 1 0 1\nf 1/1 2//2 \\\n-1\nf 1 2 3 -2 # end\n",
-        obj::parse,
-    );
+    torment("obj", b"v 0 0 0\nv 1 0 0.5e-3\r\nv 1 1 0 1\nf 1/1 2//2 \\\n-1\nf 1 2 3 -2 # end\n", obj::parse);
     torment("ply, text", &ply::tests::ascii(), ply::parse);
     for big in [false, true] {
         torment("ply, binary", &ply::tests::binary(big), ply::parse);

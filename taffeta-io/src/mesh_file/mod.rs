@@ -43,13 +43,8 @@ pub fn read_mesh(path: &Path) -> Result<TriMesh, MeshFileError> {
         });
     }
     let bytes = fs::read(path).map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound => MeshFileError::NotFound {
-            path: path.to_path_buf(),
-        },
-        _ => MeshFileError::Read {
-            path: path.to_path_buf(),
-            source,
-        },
+        io::ErrorKind::NotFound => MeshFileError::NotFound { path: path.to_path_buf() },
+        _ => MeshFileError::Read { path: path.to_path_buf(), source },
     })?;
     let parsed = match found.as_str() {
         "obj" => obj::parse(&bytes),
@@ -58,10 +53,7 @@ pub fn read_mesh(path: &Path) -> Result<TriMesh, MeshFileError> {
     };
     let mesh = parsed.map_err(|fault| fault.in_file(path))?;
     if mesh.triangles.is_empty() {
-        return Err(MeshFileError::NoFaces {
-            path: path.to_path_buf(),
-            vertices: mesh.positions.len(),
-        });
+        return Err(MeshFileError::NoFaces { path: path.to_path_buf(), vertices: mesh.positions.len() });
     }
     Ok(mesh)
 }
@@ -76,11 +68,7 @@ fn fan(corners: &[u32], triangles: &mut Vec<[u32; 3]>) {
 /// What stands in a file, cut to a length that fits a message.
 fn excerpt(text: &str) -> String {
     const LONGEST: usize = 40;
-    let mut cut: String = text
-        .chars()
-        .take(LONGEST)
-        .flat_map(char::escape_debug)
-        .collect();
+    let mut cut: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
     if text.chars().nth(LONGEST).is_some() {
         cut.push('…');
     }
@@ -94,32 +82,18 @@ mod tests {
     #[test]
     fn the_message_names_the_file_and_what_is_right() {
         let folder = tempfile::tempdir().unwrap();
-        let text = |name: &str| {
-            read_mesh(&folder.path().join(name))
-                .unwrap_err()
-                .to_string()
-        };
+        let text = |name: &str| read_mesh(&folder.path().join(name)).unwrap_err().to_string();
         assert!(text("shirt.obj").contains("no such file"));
         let unknown = text("shirt.gtlf");
-        assert!(
-            unknown.contains("did you mean .gltf?") && unknown.contains(".ply"),
-            "{unknown}"
-        );
+        assert!(unknown.contains("did you mean .gltf?") && unknown.contains(".ply"), "{unknown}");
         assert!(text("shirt").contains("no ending"));
 
         fs::write(folder.path().join("points.obj"), "v 0 0 0\nv 1 0 0\n").unwrap();
         let points = text("points.obj");
-        assert!(
-            points.contains("no faces") && points.contains("2 vertices"),
-            "{points}"
-        );
+        assert!(points.contains("no faces") && points.contains("2 vertices"), "{points}");
 
         fs::write(folder.path().join("bad.obj"), "v 0 0 0\nv 1 x 0\n").unwrap();
-        assert!(
-            text("bad.obj").contains("bad.obj:2: "),
-            "{}",
-            text("bad.obj")
-        );
+        assert!(text("bad.obj").contains("bad.obj:2: "), "{}", text("bad.obj"));
         fs::create_dir(folder.path().join("folder.ply")).unwrap();
         assert!(text("folder.ply").contains("cannot read"));
     }

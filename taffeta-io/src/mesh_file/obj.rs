@@ -16,9 +16,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<TriMesh, Fault> {
     // highest.
     let mut highest = (0, 0);
     for (line, statement) in Statements::of(&text) {
-        let mut words = statement
-            .split_whitespace()
-            .take_while(|word| !word.starts_with('#'));
+        let mut words = statement.split_whitespace().take_while(|word| !word.starts_with('#'));
         match words.next() {
             Some("v") => mesh.positions.push(position(line, words)?),
             // `fo` is the old name of `f`.
@@ -61,24 +59,13 @@ fn position<'a>(line: usize, mut words: impl Iterator<Item = &'a str>) -> Result
     let mut position = [0.0; 3];
     for (axis, value) in position.iter_mut().enumerate() {
         let Some(word) = words.next() else {
-            return Err(Fault::line(
-                line,
-                format!("a vertex needs 3 coordinates, this has {axis}"),
-            ));
+            return Err(Fault::line(line, format!("a vertex needs 3 coordinates, this has {axis}")));
         };
         *value = word.parse().map_err(|_| {
-            let hint = if word.contains(',') {
-                " (write a point, not a comma)"
-            } else {
-                ""
-            };
+            let hint = if word.contains(',') { " (write a point, not a comma)" } else { "" };
             Fault::line(
                 line,
-                format!(
-                    "the {} coordinate '{}' is not a number{hint}",
-                    ["x", "y", "z"][axis],
-                    excerpt(word)
-                ),
+                format!("the {} coordinate '{}' is not a number{hint}", ["x", "y", "z"][axis], excerpt(word)),
             )
         })?;
     }
@@ -104,10 +91,9 @@ fn corner(line: usize, word: &str, vertices: usize) -> Result<u32, Fault> {
             }
         }
         Ok(vertex) if vertex <= i64::from(u32::MAX) => Ok((vertex - 1) as u32),
-        Ok(vertex) => wrong(format!(
-            "the vertex number {vertex} is too large; at most {} is possible",
-            u32::MAX
-        )),
+        Ok(vertex) => {
+            wrong(format!("the vertex number {vertex} is too large; at most {} is possible", u32::MAX))
+        }
         Err(_) => wrong(format!(
             "the corner '{}' is not a vertex number, such as 7, 7/1, 7//3 or -2",
             excerpt(word)
@@ -123,13 +109,7 @@ struct Statements<'a> {
 
 impl<'a> Statements<'a> {
     fn of(text: &'a str) -> Statements<'a> {
-        Statements {
-            lines: text
-                .strip_prefix('\u{feff}')
-                .unwrap_or(text)
-                .lines()
-                .enumerate(),
-        }
+        Statements { lines: text.strip_prefix('\u{feff}').unwrap_or(text).lines().enumerate() }
     }
 }
 
@@ -163,9 +143,7 @@ mod tests {
     const SQUARE: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n";
 
     fn triangles(faces: &str) -> Vec<[u32; 3]> {
-        parse(format!("{SQUARE}{faces}").as_bytes())
-            .unwrap()
-            .triangles
+        parse(format!("{SQUARE}{faces}").as_bytes()).unwrap().triangles
     }
 
     fn fault(text: &str) -> String {
@@ -180,10 +158,7 @@ mod tests {
 
     #[test]
     fn corners_in_every_form() {
-        assert_eq!(
-            triangles("f 1/1 2//7 3/2/1\nf -4 -2/5 -1 # back"),
-            [[0, 1, 2], [0, 2, 3]]
-        );
+        assert_eq!(triangles("f 1/1 2//7 3/2/1\nf -4 -2/5 -1 # back"), [[0, 1, 2], [0, 2, 3]]);
     }
 
     #[test]
@@ -198,12 +173,7 @@ mod tests {
 
     #[test]
     fn a_face_may_come_first() {
-        assert_eq!(
-            parse(format!("f 1 2 3\n{SQUARE}").as_bytes())
-                .unwrap()
-                .triangles,
-            [[0, 1, 2]]
-        );
+        assert_eq!(parse(format!("f 1 2 3\n{SQUARE}").as_bytes()).unwrap().triangles, [[0, 1, 2]]);
     }
 
     #[test]
@@ -215,18 +185,11 @@ mod tests {
 
     #[test]
     fn faults_name_the_line_and_what_is_right() {
-        assert_eq!(
-            fault("v 0 0 0\n\nv 1 2"),
-            "Line(3) a vertex needs 3 coordinates, this has 2"
-        );
+        assert_eq!(fault("v 0 0 0\n\nv 1 2"), "Line(3) a vertex needs 3 coordinates, this has 2");
         assert!(fault("v 1,5 0 0").contains("write a point"));
-        assert_eq!(
-            fault("v 0 y 0"),
-            "Line(1) the y coordinate 'y' is not a number"
-        );
+        assert_eq!(fault("v 0 y 0"), "Line(1) the y coordinate 'y' is not a number");
         assert!(
-            fault(&format!("{SQUARE}f 1 2 0"))
-                .starts_with("Line(5) the corner '0' uses vertex 0; the first")
+            fault(&format!("{SQUARE}f 1 2 0")).starts_with("Line(5) the corner '0' uses vertex 0; the first")
         );
         assert_eq!(
             fault(&format!("{SQUARE}f 1 2 9\nf 1 2 3")),

@@ -17,10 +17,7 @@ pub(crate) struct CsvSink {
 impl CsvSink {
     /// Starts the table that will be at `path`.
     pub fn create(path: &Path) -> Result<CsvSink, OutputError> {
-        Ok(CsvSink {
-            draft: Draft::create(path)?,
-            columns: None,
-        })
+        Ok(CsvSink { draft: Draft::create(path)?, columns: None })
     }
 
     fn columns(&mut self, frame: &Frame<'_>) -> Result<(), OutputError> {

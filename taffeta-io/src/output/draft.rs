@@ -21,15 +21,9 @@ pub(crate) struct Draft {
 impl Draft {
     /// Starts a draft of `target`.
     pub fn create(target: &Path) -> Result<Draft, OutputError> {
-        let (file, temporary) = create_beside(target).map_err(|source| OutputError::Write {
-            path: target.to_path_buf(),
-            source,
-        })?;
-        Ok(Draft {
-            file: Some(BufWriter::new(file)),
-            temporary,
-            target: target.to_path_buf(),
-        })
+        let (file, temporary) = create_beside(target)
+            .map_err(|source| OutputError::Write { path: target.to_path_buf(), source })?;
+        Ok(Draft { file: Some(BufWriter::new(file)), temporary, target: target.to_path_buf() })
     }
 
     /// The name the file will have.
@@ -46,10 +40,7 @@ impl Draft {
             Some(file) => write(file),
             None => Err(io::Error::other("the file is already closed")),
         };
-        result.map_err(|source| OutputError::Write {
-            path: self.target.clone(),
-            source,
-        })
+        result.map_err(|source| OutputError::Write { path: self.target.clone(), source })
     }
 
     /// Opens what was written so far for reading.
@@ -71,10 +62,7 @@ impl Draft {
                 self.temporary.clear();
                 Ok(std::mem::take(&mut self.target))
             }
-            Err(source) => Err(OutputError::Write {
-                path: self.target.clone(),
-                source,
-            }),
+            Err(source) => Err(OutputError::Write { path: self.target.clone(), source }),
         }
     }
 }

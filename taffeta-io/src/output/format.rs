@@ -26,26 +26,16 @@ pub enum Format {
 
 impl Format {
     /// Every format, in the order to list them in.
-    pub const ALL: [Format; 7] = [
-        Format::Html,
-        Format::Glb,
-        Format::Pc2,
-        Format::Mdd,
-        Format::Obj,
-        Format::Ply,
-        Format::Csv,
-    ];
+    pub const ALL: [Format; 7] =
+        [Format::Html, Format::Glb, Format::Pc2, Format::Mdd, Format::Obj, Format::Ply, Format::Csv];
 
     /// The format that the ending of `path` asks for, in upper or lower case.
     pub fn of(path: &Path) -> Result<Format, OutputError> {
         let found = ending::of(path);
-        Format::ALL
-            .into_iter()
-            .find(|format| format.ending() == found)
-            .ok_or_else(|| OutputError::Ending {
-                path: path.to_path_buf(),
-                problem: ending::explain(&found, &Format::ALL.map(Format::ending)),
-            })
+        Format::ALL.into_iter().find(|format| format.ending() == found).ok_or_else(|| OutputError::Ending {
+            path: path.to_path_buf(),
+            problem: ending::explain(&found, &Format::ALL.map(Format::ending)),
+        })
     }
 
     /// The common name.
@@ -110,19 +100,9 @@ mod tests {
 
     #[test]
     fn an_unknown_ending_gets_the_nearest_and_all() {
-        let text = Format::of(Path::new("out/cloth.gltf"))
-            .unwrap_err()
-            .to_string();
+        let text = Format::of(Path::new("out/cloth.gltf")).unwrap_err().to_string();
         assert!(text.starts_with("out/cloth.gltf: "), "{text}");
-        assert!(
-            text.contains("did you mean .glb?") && text.contains(".mdd"),
-            "{text}"
-        );
-        assert!(
-            Format::of(Path::new("cloth"))
-                .unwrap_err()
-                .to_string()
-                .contains("no ending")
-        );
+        assert!(text.contains("did you mean .glb?") && text.contains(".mdd"), "{text}");
+        assert!(Format::of(Path::new("cloth")).unwrap_err().to_string().contains("no ending"));
     }
 }

@@ -26,13 +26,7 @@ pub(crate) struct Keys {
 impl Keys {
     /// At most `limit` frames (two at least) besides the last.
     pub fn new(limit: usize) -> Keys {
-        Keys {
-            limit: limit.max(2),
-            stride: 1,
-            seen: 0,
-            kept: Vec::new(),
-            last: None,
-        }
+        Keys { limit: limit.max(2), stride: 1, seen: 0, kept: Vec::new(), last: None }
     }
 
     /// The time of the newest frame, s.
@@ -54,18 +48,10 @@ impl Keys {
         let keep = self.seen.is_multiple_of(self.stride);
         self.seen += 1;
         // The old last frame's memory serves the new one.
-        let mut buffer = self
-            .last
-            .take()
-            .map(|key| key.positions)
-            .unwrap_or_default();
+        let mut buffer = self.last.take().map(|key| key.positions).unwrap_or_default();
         buffer.clear();
         buffer.extend_from_slice(positions);
-        let key = Key {
-            index,
-            time,
-            positions: buffer,
-        };
+        let key = Key { index, time, positions: buffer };
         if keep {
             self.kept.push(key);
         } else {

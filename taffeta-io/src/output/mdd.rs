@@ -63,11 +63,7 @@ impl Sink for MddSink {
                 file.write_all(&time.to_be_bytes())?;
             }
             let copied = io::copy(&mut positions, file)?;
-            if copied == length {
-                Ok(())
-            } else {
-                Err(io::ErrorKind::UnexpectedEof.into())
-            }
+            if copied == length { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
         })?;
         Ok(vec![whole.commit()?])
     }

@@ -95,17 +95,12 @@ pub trait Sink {
 /// and a file can be created in it (which is tried). What exists is left alone.
 pub fn check(path: &Path) -> Result<(), OutputError> {
     if path.is_dir() {
-        return Err(OutputError::IsFolder {
-            path: path.to_path_buf(),
-        });
+        return Err(OutputError::IsFolder { path: path.to_path_buf() });
     }
     Target::parse(path, Format::of(path)?)?;
     let folder = draft::folder(path);
     if !folder.is_dir() {
-        return Err(OutputError::NoFolder {
-            path: path.to_path_buf(),
-            folder: folder.to_path_buf(),
-        });
+        return Err(OutputError::NoFolder { path: path.to_path_buf(), folder: folder.to_path_buf() });
     }
     draft::probe(path).map_err(|source| OutputError::FolderNotWritable {
         path: path.to_path_buf(),

@@ -11,11 +11,7 @@ pub(crate) fn shortest<T: Display + LowerExp>(value: T) -> String {
         return plain;
     }
     let with_exponent = format!("{value:e}");
-    if with_exponent.len() < plain.len() {
-        with_exponent
-    } else {
-        plain
-    }
+    if with_exponent.len() < plain.len() { with_exponent } else { plain }
 }
 
 #[cfg(test)]
@@ -28,19 +24,9 @@ mod tests {
         assert_eq!(shortest(-2.0f32), "-2");
         assert_eq!(shortest(0.0f64), "0");
         assert_eq!(shortest(1e-30f64), "1e-30");
-        for value in [
-            f32::MIN_POSITIVE,
-            f32::MAX,
-            1.0 / 3.0,
-            -1.17e-7,
-            16_777_217.0,
-        ] {
+        for value in [f32::MIN_POSITIVE, f32::MAX, 1.0 / 3.0, -1.17e-7, 16_777_217.0] {
             let text = shortest(value);
-            assert_eq!(
-                text.parse::<f32>().unwrap().to_bits(),
-                value.to_bits(),
-                "{text}"
-            );
+            assert_eq!(text.parse::<f32>().unwrap().to_bits(), value.to_bits(), "{text}");
             assert!(text.len() <= 15, "{text}");
         }
     }

@@ -28,10 +28,7 @@ pub(crate) enum Target {
 impl Target {
     /// Reads the name of `path`; only `%d` and `%0Nd` stand for the frame number.
     pub fn parse(path: &Path, format: Format) -> Result<Target, OutputError> {
-        let wrong = |problem: String| OutputError::Pattern {
-            path: path.to_path_buf(),
-            problem,
-        };
+        let wrong = |problem: String| OutputError::Pattern { path: path.to_path_buf(), problem };
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
             return Ok(Target::One(path.to_path_buf()));
         };
@@ -45,16 +42,15 @@ impl Target {
             )));
         }
         if split(after).is_some() {
-            return Err(wrong("the name has two places for the frame number; one is right, such as cloth_%04d.obj".into()));
+            return Err(wrong(
+                "the name has two places for the frame number; one is right, such as cloth_%04d.obj".into(),
+            ));
         }
         let digits = match number.strip_prefix('0') {
             None if number.is_empty() => Some(1),
             None => None,
             Some("") => Some(1),
-            Some(width) => width
-                .parse()
-                .ok()
-                .filter(|width| (1..=MOST_DIGITS).contains(width)),
+            Some(width) => width.parse().ok().filter(|width| (1..=MOST_DIGITS).contains(width)),
         };
         let digits = digits.ok_or_else(|| {
             wrong(format!(
@@ -73,12 +69,9 @@ impl Target {
     pub fn of_frame(&self, index: u32) -> PathBuf {
         match self {
             Target::One(path) => path.clone(),
-            Target::Numbered {
-                path,
-                before,
-                digits,
-                after,
-            } => path.with_file_name(format!("{before}{index:0digits$}{after}")),
+            Target::Numbered { path, before, digits, after } => {
+                path.with_file_name(format!("{before}{index:0digits$}{after}"))
+            }
         }
     }
 }

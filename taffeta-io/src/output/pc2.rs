@@ -28,13 +28,7 @@ impl Pc2Sink {
         let points = shape::as_i32(path, clip.vertices, "vertices")?;
         let mut draft = Draft::create(path)?;
         draft.with(|file| file.write_all(&[0; HEADER as usize]))?;
-        Ok(Pc2Sink {
-            draft,
-            vertices: clip.vertices,
-            points,
-            first: 0,
-            frames: 0,
-        })
+        Ok(Pc2Sink { draft, vertices: clip.vertices, points, first: 0, frames: 0 })
     }
 }
 

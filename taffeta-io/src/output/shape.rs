@@ -7,19 +7,9 @@ use super::{Clip, Frame, OutputError, Part};
 
 /// Refuses a clip whose triangles, cloths and vertices contradict each other.
 pub(crate) fn check(path: &Path, clip: &Clip) -> Result<(), OutputError> {
-    let wrong = |problem: String| {
-        Err(OutputError::Clip {
-            path: path.to_path_buf(),
-            problem,
-        })
-    };
+    let wrong = |problem: String| Err(OutputError::Clip { path: path.to_path_buf(), problem });
     let mut next = 0;
-    for Part {
-        name,
-        vertices,
-        triangles,
-    } in &parts(clip)
-    {
+    for Part { name, vertices, triangles } in &parts(clip) {
         if vertices.end > clip.vertices || vertices.start > vertices.end {
             return wrong(format!(
                 "cloth '{name}' has vertices {vertices:?}, but there are {}",
@@ -40,20 +30,13 @@ pub(crate) fn check(path: &Path, clip: &Clip) -> Result<(), OutputError> {
         }
     }
     if next != clip.triangles.len() {
-        return wrong(format!(
-            "triangles {next} to {} belong to no cloth",
-            clip.triangles.len()
-        ));
+        return wrong(format!("triangles {next} to {} belong to no cloth", clip.triangles.len()));
     }
     Ok(())
 }
 
 /// The first of `triangles` with a corner outside `vertices`.
-fn outside(
-    clip: &Clip,
-    triangles: &Range<usize>,
-    vertices: &Range<usize>,
-) -> Option<(usize, [u32; 3])> {
+fn outside(clip: &Clip, triangles: &Range<usize>, vertices: &Range<usize>) -> Option<(usize, [u32; 3])> {
     clip.triangles[triangles.clone()]
         .iter()
         .enumerate()
@@ -66,19 +49,11 @@ pub(crate) fn parts(clip: &Clip) -> Vec<Part> {
     if !clip.cloths.is_empty() {
         return clip.cloths.clone();
     }
-    vec![Part {
-        name: clip.title.clone(),
-        vertices: 0..clip.vertices,
-        triangles: 0..clip.triangles.len(),
-    }]
+    vec![Part { name: clip.title.clone(), vertices: 0..clip.vertices, triangles: 0..clip.triangles.len() }]
 }
 
 /// Refuses a frame with more or fewer vertices than the clip.
-pub(crate) fn check_frame(
-    path: &Path,
-    vertices: usize,
-    frame: &Frame<'_>,
-) -> Result<(), OutputError> {
+pub(crate) fn check_frame(path: &Path, vertices: usize, frame: &Frame<'_>) -> Result<(), OutputError> {
     if frame.positions.len() == vertices {
         return Ok(());
     }
@@ -96,9 +71,6 @@ pub(crate) fn check_frame(
 pub(crate) fn as_i32(path: &Path, count: usize, what: &str) -> Result<i32, OutputError> {
     i32::try_from(count).map_err(|_| OutputError::TooLarge {
         path: path.to_path_buf(),
-        problem: format!(
-            "{count} {what} are more than the {} this format can hold",
-            i32::MAX
-        ),
+        problem: format!("{count} {what} are more than the {} this format can hold", i32::MAX),
     })
 }

@@ -23,13 +23,7 @@ pub(crate) struct StillSink {
 impl StillSink {
     /// Starts with no frame.
     pub fn new(target: Target, clip: &Clip, encode: Encoder) -> StillSink {
-        StillSink {
-            target,
-            clip: clip.clone(),
-            encode,
-            last: None,
-            written: Vec::new(),
-        }
+        StillSink { target, clip: clip.clone(), encode, last: None, written: Vec::new() }
     }
 
     fn write(&mut self, index: u32, positions: &[[f32; 3]]) -> Result<(), OutputError> {

@@ -56,8 +56,7 @@ pub(super) fn record(path: &Path, frames: u32) -> Vec<PathBuf> {
 }
 
 fn names(folder: &Path) -> Vec<String> {
-    let entry =
-        |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+    let entry = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
     let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(entry).collect();
     names.sort();
     names
@@ -83,10 +82,7 @@ fn stills_hold_the_last_frame_and_read_back_the_same() {
 fn a_place_for_the_number_gives_every_frame_its_file() {
     let folder = tempfile::tempdir().unwrap();
     let written = record(&folder.path().join("a_%03d.ply"), 3);
-    assert_eq!(
-        names(folder.path()),
-        ["a_000.ply", "a_001.ply", "a_002.ply"]
-    );
+    assert_eq!(names(folder.path()), ["a_000.ply", "a_001.ply", "a_002.ply"]);
     assert_eq!(written.len(), 3);
     assert_eq!(read_mesh(&written[1]).unwrap().positions, positions(1));
 }
@@ -146,18 +142,9 @@ fn csv_refuses_other_columns() {
     let folder = tempfile::tempdir().unwrap();
     let mut sink = open(&folder.path().join("a.csv"), &clip()).unwrap();
     feed(&mut *sink, 0).unwrap();
-    let frame = Frame {
-        index: 1,
-        time: 0.1,
-        positions: &[],
-        colliders: &[],
-        metrics: &[("heat", 1.0)],
-    };
+    let frame = Frame { index: 1, time: 0.1, positions: &[], colliders: &[], metrics: &[("heat", 1.0)] };
     let text = sink.frame(&frame).unwrap_err().to_string();
-    assert!(
-        text.contains("frame 1") && text.contains("heat") && text.contains("energy"),
-        "{text}"
-    );
+    assert!(text.contains("frame 1") && text.contains("heat") && text.contains("energy"), "{text}");
 }
 
 #[test]
@@ -179,10 +166,7 @@ fn a_recording_without_frames_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["a.obj", "a_%d.ply", "a.glb", "a.pc2", "a.mdd", "a.csv"] {
         let path = folder.path().join(name);
-        assert!(
-            open(&path, &clip()).unwrap().finish().unwrap().is_empty(),
-            "{name}"
-        );
+        assert!(open(&path, &clip()).unwrap().finish().unwrap().is_empty(), "{name}");
     }
     assert_eq!(names(folder.path()), [""; 0]);
 }
@@ -194,18 +178,9 @@ fn a_wrong_frame_is_an_error_and_the_good_ones_can_be_finished() {
         let path = folder.path().join(name);
         let mut sink = open(&path, &clip()).unwrap();
         feed(&mut *sink, 0).unwrap();
-        let frame = Frame {
-            index: 7,
-            time: 0.1,
-            positions: &[[0.0; 3]],
-            colliders: &[],
-            metrics: &[],
-        };
+        let frame = Frame { index: 7, time: 0.1, positions: &[[0.0; 3]], colliders: &[], metrics: &[] };
         let text = sink.frame(&frame).unwrap_err().to_string();
-        assert!(
-            text.contains(name) && text.contains("frame 7") && text.contains('8'),
-            "{text}"
-        );
+        assert!(text.contains(name) && text.contains("frame 7") && text.contains('8'), "{text}");
         assert_eq!(sink.finish().unwrap(), [path]);
     }
 }

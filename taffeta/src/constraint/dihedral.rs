@@ -94,6 +94,12 @@ impl Kernel<4, 2, 1> for Project {
         let alpha = compliance * rest.like(self.inv_h2);
         xpbd_step::<L, 4, FIRST>(points, c, &grad, alpha, &mut lambda[0]);
     }
+
+    fn residual(&self, points: &[Point<f32>; 4], params: &[f32; 2], lambda: &[f32; 1]) -> f64 {
+        let (c, _) = value_grad(&points.map(|point| point.p), params[1]);
+        let h = (c + params[0] * self.inv_h2 * lambda[0]) as f64;
+        h * h
+    }
 }
 
 #[cfg(test)]

@@ -62,6 +62,12 @@ impl Kernel<2, 2, 1> for Project {
         a.p = a.p + d * (step * a.w);
         b.p = b.p - d * (step * b.w);
     }
+
+    fn residual(&self, points: &[Point<f32>; 2], params: &[f32; 2], lambda: &[f32; 1]) -> f64 {
+        let (c, _) = value_grad(&[points[0].p, points[1].p], params[1]);
+        let h = (c + params[0] * self.inv_h2 * lambda[0]) as f64;
+        h * h
+    }
 }
 
 #[cfg(test)]

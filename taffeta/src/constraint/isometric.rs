@@ -78,6 +78,14 @@ impl Kernel<4, 5, 3> for Project {
             points[n].p = points[n].p + step * (points[n].w * k[n]);
         }
     }
+
+    fn residual(&self, points: &[Point<f32>; 4], params: &[f32; 5], lambda: &[f32; 3]) -> f64 {
+        let [compliance, k @ ..] = *params;
+        let alpha = compliance * self.inv_h2;
+        let [x, y, z] = *lambda;
+        let h = value(&points.map(|point| point.p), &k) + V3 { x, y, z } * alpha;
+        h.length_squared() as f64
+    }
 }
 
 #[cfg(test)]

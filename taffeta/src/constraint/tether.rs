@@ -29,19 +29,19 @@ pub fn energy(x: &[DVec3; 1], anchor: DVec3, reach: f64, k: f64) -> Energy<1> {
     Energy { value: taut.value, gradient: [taut.gradient[0]], hessian: [[taut.hessian[0][0]]] }
 }
 
-/// The XPBD projection. Parameters: compliance (m/N), reach (m), anchor (m).
+/// The XPBD projection. Parameters: compliance (m/N), reach (m), anchor (m), and the anchor's particle number as bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Project {
     /// 1/h², 1/s².
     pub inv_h2: f32,
 }
 
-impl Kernel<1, 5, 1> for Project {
+impl Kernel<1, 6, 1> for Project {
     #[inline(always)]
     fn project<L: Lane, const FIRST: bool>(
         &self,
         [point]: &mut [Point<L>; 1],
-        &[compliance, reach, x, y, z]: &[L; 5],
+        &[compliance, reach, x, y, z, _]: &[L; 6],
         lambda: &mut [L; 1],
     ) {
         let d = point.p - V3 { x, y, z };
@@ -57,6 +57,13 @@ impl Kernel<1, 5, 1> for Project {
             lambda[0] = lambda[0] + step * length;
         }
         point.p = point.p + d * (step * point.w);
+    }
+
+    fn residual(&self, points: &[Point<f32>; 1], params: &[f32; 6], lambda: &[f32; 1]) -> f64 {
+        let [compliance, reach, x, y, z, _] = *params;
+        let (c, _) = value_grad(points[0].p, V3 { x, y, z }, reach);
+        let h = (c + compliance * self.inv_h2 * lambda[0]) as f64;
+        h * h
     }
 }
 
@@ -84,12 +91,12 @@ mod tests {
         let tether = Project { inv_h2: 1e4 };
         let start = Point { p: V3 { x: 3.0, y: 4.0, z: 0.0 }, w: 2.0 };
         let mut points = [start];
-        tether.project::<f64, true>(&mut points, &[0.0, 6.0, 0.0, 0.0, 0.0], &mut [0.0]);
+        tether.project::<f64, true>(&mut points, &[0.0, 6.0, 0.0, 0.0, 0.0, 0.0], &mut [0.0]);
         assert_eq!(points[0].p.x, 3.0);
-        tether.project::<f64, true>(&mut points, &[0.0, 2.5, 0.0, 0.0, 0.0], &mut [0.0]);
+        tether.project::<f64, true>(&mut points, &[0.0, 2.5, 0.0, 0.0, 0.0, 0.0], &mut [0.0]);
         assert!((points[0].p.x - 1.5).abs() < 1e-6 && (points[0].p.y - 2.0).abs() < 1e-6);
         points[0] = Point { w: 0.0, ..start };
-        tether.project::<f64, true>(&mut points, &[0.0, 2.5, 0.0, 0.0, 0.0], &mut [0.0]);
+        tether.project::<f64, true>(&mut points, &[0.0, 2.5, 0.0, 0.0, 0.0, 0.0], &mut [0.0]);
         assert_eq!(points[0].p.x, 3.0);
     }
 }

@@ -30,9 +30,7 @@ impl Items {
     ) -> Result<Items, String> {
         let Some(json) = root.buffer_views.get(view) else {
             let count = root.buffer_views.len();
-            return Err(format!(
-                "buffer view {view} does not exist; the file has {count}"
-            ));
+            return Err(format!("buffer view {view} does not exist; the file has {count}"));
         };
         let bytes = buffers.get(json.buffer.value())?;
         let stride = json.byte_stride.map_or(size, |stride| stride.0);
@@ -42,26 +40,23 @@ impl Items {
             ));
         }
         let start = json.byte_offset.map_or(0, |offset| offset.0);
-        let end = start
-            .checked_add(json.byte_length.0)
-            .filter(|&end| end <= bytes.len() as u64)
-            .ok_or_else(|| {
+        let end = start.checked_add(json.byte_length.0).filter(|&end| end <= bytes.len() as u64).ok_or_else(
+            || {
                 format!(
                     "buffer view {view} has {} bytes from {start}, but its buffer ends at {}",
                     json.byte_length.0,
                     bytes.len()
                 )
-            })?;
+            },
+        )?;
         let needed = match count.checked_sub(1) {
-            Some(steps) => steps
-                .checked_mul(stride as u64)
-                .and_then(|length| length.checked_add(size as u64)),
+            Some(steps) => {
+                steps.checked_mul(stride as u64).and_then(|length| length.checked_add(size as u64))
+            }
             None => Some(0),
         };
         let first = start.checked_add(offset);
-        let last = first
-            .zip(needed)
-            .and_then(|(first, needed)| first.checked_add(needed));
+        let last = first.zip(needed).and_then(|(first, needed)| first.checked_add(needed));
         if last.is_none_or(|last| last > end) {
             return Err(format!(
                 "{count} items of {size} bytes from {offset} do not fit into buffer view {view} of {} bytes",
@@ -70,13 +65,7 @@ impl Items {
         }
         // Within a buffer in memory, so all of these fit into usize.
         let start = first.unwrap_or_default() as usize;
-        Ok(Items {
-            bytes,
-            start,
-            stride,
-            count: count as usize,
-            size,
-        })
+        Ok(Items { bytes, start, stride, count: count as usize, size })
     }
 
     /// The bytes of an item; `index` must be less than the count.
@@ -106,37 +95,23 @@ impl Indices {
         let place = |problem: String| format!("its indices, accessor {number}: {problem}");
         let kind = match accessor.component_type {
             Checked::Valid(kind)
-                if matches!(
-                    kind.0,
-                    ComponentType::U8 | ComponentType::U16 | ComponentType::U32
-                ) =>
+                if matches!(kind.0, ComponentType::U8 | ComponentType::U16 | ComponentType::U32) =>
             {
                 kind.0
             }
             _ => {
-                return Err(place(
-                    "the component type must be 5121, 5123 or 5125".into(),
-                ));
+                return Err(place("the component type must be 5121, 5123 or 5125".into()));
             }
         };
         if !matches!(accessor.type_, Checked::Valid(Type::Scalar)) {
             return Err(place("the type must be SCALAR".into()));
         }
         let (Some(view), None) = (accessor.buffer_view, &accessor.sparse) else {
-            return Err(place(
-                "the values are sparse or compressed, which is not supported here".into(),
-            ));
+            return Err(place("the values are sparse or compressed, which is not supported here".into()));
         };
         let offset = accessor.byte_offset.map_or(0, |offset| offset.0);
-        let items = Items::new(
-            root,
-            buffers,
-            view.value(),
-            offset,
-            accessor.count.0,
-            size(kind),
-        )
-        .map_err(place)?;
+        let items =
+            Items::new(root, buffers, view.value(), offset, accessor.count.0, size(kind)).map_err(place)?;
         Ok(Indices { items })
     }
 
@@ -151,10 +126,7 @@ impl Indices {
 
 /// A little-endian number of up to four bytes.
 fn whole(bytes: &[u8]) -> u32 {
-    bytes
-        .iter()
-        .rev()
-        .fold(0, |value, &byte| value << 8 | u32::from(byte))
+    bytes.iter().rev().fold(0, |value, &byte| value << 8 | u32::from(byte))
 }
 
 /// Positions in the mesh's own frame, m.
@@ -174,8 +146,7 @@ impl Positions {
             Checked::Valid(kind) if kind.0 != ComponentType::U32 => kind.0,
             _ => {
                 return Err(place(
-                    "the component type must be 5126, or 5120 to 5123 for quantized positions"
-                        .into(),
+                    "the component type must be 5126, or 5120 to 5123 for quantized positions".into(),
                 ));
             }
         };
@@ -183,46 +154,29 @@ impl Positions {
             return Err(place("the type must be VEC3".into()));
         }
         let Some(view) = accessor.buffer_view else {
-            return Err(place(
-                "it has no buffer view; export without compression".into(),
-            ));
+            return Err(place("it has no buffer view; export without compression".into()));
         };
         let offset = accessor.byte_offset.map_or(0, |offset| offset.0);
         let width = 3 * size(kind);
-        let items = Items::new(root, buffers, view.value(), offset, accessor.count.0, width)
-            .map_err(place)?;
-        let mut positions = Positions {
-            items,
-            kind,
-            normalized: accessor.normalized,
-            replaced: HashMap::new(),
-        };
+        let items =
+            Items::new(root, buffers, view.value(), offset, accessor.count.0, width).map_err(place)?;
+        let mut positions =
+            Positions { items, kind, normalized: accessor.normalized, replaced: HashMap::new() };
         if let Some(sparse) = &accessor.sparse {
             let index_size = match sparse.indices.component_type {
                 Checked::Valid(kind) => size(kind.0),
                 Checked::Invalid => {
-                    return Err(place(
-                        "the component type of its sparse indices is unknown".into(),
-                    ));
+                    return Err(place("the component type of its sparse indices is unknown".into()));
                 }
             };
-            let (view, offset) = (
-                sparse.indices.buffer_view.value(),
-                sparse.indices.byte_offset.0,
-            );
-            let indices = Items::new(root, buffers, view, offset, sparse.count.0, index_size)
-                .map_err(place)?;
-            let (view, offset) = (
-                sparse.values.buffer_view.value(),
-                sparse.values.byte_offset.0,
-            );
-            let values =
-                Items::new(root, buffers, view, offset, sparse.count.0, width).map_err(place)?;
+            let (view, offset) = (sparse.indices.buffer_view.value(), sparse.indices.byte_offset.0);
+            let indices =
+                Items::new(root, buffers, view, offset, sparse.count.0, index_size).map_err(place)?;
+            let (view, offset) = (sparse.values.buffer_view.value(), sparse.values.byte_offset.0);
+            let values = Items::new(root, buffers, view, offset, sparse.count.0, width).map_err(place)?;
             for index in 0..indices.count {
                 let value = positions.decode(values.get(index));
-                positions
-                    .replaced
-                    .insert(whole(indices.get(index)) as usize, value);
+                positions.replaced.insert(whole(indices.get(index)) as usize, value);
             }
         }
         Ok(positions)
@@ -259,19 +213,12 @@ impl Positions {
             ComponentType::U16 => (f32::from(bits as u16), 65535.0),
             ComponentType::U32 | ComponentType::F32 => return f32::from_bits(bits),
         };
-        if self.normalized {
-            (value / largest).max(-1.0)
-        } else {
-            value
-        }
+        if self.normalized { (value / largest).max(-1.0) } else { value }
     }
 }
 
 fn find(root: &Root, number: usize) -> Result<&gltf_json::Accessor, String> {
-    root.accessors.get(number).ok_or_else(|| {
-        format!(
-            "accessor {number} does not exist; the file has {}",
-            root.accessors.len()
-        )
-    })
+    root.accessors
+        .get(number)
+        .ok_or_else(|| format!("accessor {number} does not exist; the file has {}", root.accessors.len()))
 }

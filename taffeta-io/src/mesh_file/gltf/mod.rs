@@ -39,16 +39,10 @@ pub(super) fn parse(bytes: &[u8], folder: Option<&Path>) -> Result<TriMesh, Faul
     parse_within(FREE_CORNERS, bytes, folder)
 }
 
-fn parse_within(
-    free_corners: usize,
-    bytes: &[u8],
-    folder: Option<&Path>,
-) -> Result<TriMesh, Fault> {
+fn parse_within(free_corners: usize, bytes: &[u8], folder: Option<&Path>) -> Result<TriMesh, Fault> {
     let (json, binary) = container::split(bytes)?;
     let root: Root = gltf_json::deserialize::from_slice(json).map_err(|error| match binary {
-        None if error.line() > 0 => {
-            Fault::line(error.line(), format!("not a glTF document: {error}"))
-        }
+        None if error.line() > 0 => Fault::line(error.line(), format!("not a glTF document: {error}")),
         _ => Fault::element("JSON chunk", format!("not a glTF document: {error}")),
     })?;
     if let Some(name) = root
@@ -101,11 +95,7 @@ impl Reader<'_> {
             }
             None => {
                 let mut top = vec![true; root.nodes.len()];
-                for child in root
-                    .nodes
-                    .iter()
-                    .flat_map(|node| node.children.iter().flatten())
-                {
+                for child in root.nodes.iter().flat_map(|node| node.children.iter().flatten()) {
                     if let Some(top) = top.get_mut(child.value()) {
                         *top = false;
                     }
@@ -117,33 +107,19 @@ impl Reader<'_> {
             return (0..root.meshes.len()).try_for_each(|mesh| self.mesh(mesh, Mat4::IDENTITY));
         }
         let mut seen = vec![false; root.nodes.len()];
-        let mut waiting: Vec<(usize, Mat4)> = tops
-            .iter()
-            .rev()
-            .map(|&node| (node, Mat4::IDENTITY))
-            .collect();
+        let mut waiting: Vec<(usize, Mat4)> = tops.iter().rev().map(|&node| (node, Mat4::IDENTITY)).collect();
         while let Some((number, parent)) = waiting.pop() {
             let name = format!("node {number}");
             let node = root.nodes.get(number).ok_or_else(|| {
-                Fault::element(
-                    &name,
-                    format!("it does not exist; the file has {} nodes", root.nodes.len()),
-                )
+                Fault::element(&name, format!("it does not exist; the file has {} nodes", root.nodes.len()))
             })?;
             if std::mem::replace(&mut seen[number], true) {
-                return Err(Fault::element(
-                    name,
-                    "it is reached twice; nodes must form a tree",
-                ));
+                return Err(Fault::element(name, "it is reached twice; nodes must form a tree"));
             }
             let world = parent * local(node);
             if let Some(mesh) = node.mesh {
                 // A skinned mesh is placed by its joints, not by its node.
-                let place = if node.skin.is_some() {
-                    Mat4::IDENTITY
-                } else {
-                    world
-                };
+                let place = if node.skin.is_some() { Mat4::IDENTITY } else { world };
                 self.mesh(mesh.value(), place)?;
             }
             let children = node.children.iter().flatten().rev();
@@ -162,17 +138,12 @@ impl Reader<'_> {
                 format!("it does not exist; the file has {count}"),
             ));
         };
-        let name = mesh
-            .name
-            .as_ref()
-            .map(|name| format!(" '{}'", excerpt(name)))
-            .unwrap_or_default();
+        let name = mesh.name.as_ref().map(|name| format!(" '{}'", excerpt(name))).unwrap_or_default();
         let mut merged = HashMap::new();
         for (index, primitive) in mesh.primitives.iter().enumerate() {
-            self.primitive(primitive, place, &mut merged)
-                .map_err(|problem| {
-                    Fault::element(format!("mesh {number}{name}, primitive {index}"), problem)
-                })?;
+            self.primitive(primitive, place, &mut merged).map_err(|problem| {
+                Fault::element(format!("mesh {number}{name}, primitive {index}"), problem)
+            })?;
         }
         Ok(())
     }
@@ -188,27 +159,17 @@ impl Reader<'_> {
             Checked::Valid(mode) => mode,
             Checked::Invalid => return Err("its mode is unknown; 4, 5 and 6 are triangles".into()),
         };
-        if !matches!(
-            mode,
-            Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan
-        ) {
+        if !matches!(mode, Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan) {
             return Ok(());
         }
-        let Some(accessor) = primitive
-            .attributes
-            .get(&Checked::Valid(Semantic::Positions))
-        else {
+        let Some(accessor) = primitive.attributes.get(&Checked::Valid(Semantic::Positions)) else {
             return Err("it has no POSITION".into());
         };
         let positions = Positions::new(self.root, &mut self.buffers, accessor.value())?;
-        let count = u32::try_from(positions.len())
-            .map_err(|_| "it has more vertices than 32 bits can count")?;
+        let count =
+            u32::try_from(positions.len()).map_err(|_| "it has more vertices than 32 bits can count")?;
         let indices = match primitive.indices {
-            Some(accessor) => Some(Indices::new(
-                self.root,
-                &mut self.buffers,
-                accessor.value(),
-            )?),
+            Some(accessor) => Some(Indices::new(self.root, &mut self.buffers, accessor.value())?),
             None => None,
         };
         let corners = indices.as_ref().map_or(positions.len(), Indices::len);
@@ -224,20 +185,11 @@ impl Reader<'_> {
             Some(indices) => indices.iter().collect(),
             None => (0..count).collect(),
         };
-        if let Some((at, vertex)) = corners
-            .iter()
-            .enumerate()
-            .find(|&(_, &vertex)| vertex >= count)
-        {
-            return Err(format!(
-                "index {at} is vertex {vertex}, but there are {count}"
-            ));
+        if let Some((at, vertex)) = corners.iter().enumerate().find(|&(_, &vertex)| vertex >= count) {
+            return Err(format!("index {at} is vertex {vertex}, but there are {count}"));
         }
         if mode == Mode::Triangles && !corners.len().is_multiple_of(3) {
-            return Err(format!(
-                "it has {} corners; triangles need a multiple of 3",
-                corners.len()
-            ));
+            return Err(format!("it has {} corners; triangles need a multiple of 3", corners.len()));
         }
         let vertices = self.vertices(&positions, &corners, place, merged);
         let flip = place.determinant() < 0.0;
@@ -245,9 +197,7 @@ impl Reader<'_> {
             let [a, b, c] = triangle.map(|corner| vertices[&corner]);
             // Without area once merged: at the pole of a sphere, or between the rows of a strip.
             if a != b && b != c && c != a {
-                self.mesh
-                    .triangles
-                    .push(if flip { [a, c, b] } else { [a, b, c] });
+                self.mesh.triangles.push(if flip { [a, c, b] } else { [a, b, c] });
             }
         }
         Ok(())
@@ -290,17 +240,11 @@ fn local(node: &gltf_json::Node) -> Mat4 {
         return Mat4::from_cols_array(&matrix);
     }
     let translation = Vec3::from(node.translation.unwrap_or([0.0; 3]));
-    let rotation = node
-        .rotation
-        .map_or(Quat::IDENTITY, |rotation| Quat::from_array(rotation.0));
+    let rotation = node.rotation.map_or(Quat::IDENTITY, |rotation| Quat::from_array(rotation.0));
     let scale = Vec3::from(node.scale.unwrap_or([1.0; 3]));
     // Written by hand, a quaternion is seldom of unit length.
     let length = rotation.length();
-    let rotation = if length > 0.0 {
-        rotation * (1.0 / length)
-    } else {
-        Quat::IDENTITY
-    };
+    let rotation = if length > 0.0 { rotation * (1.0 / length) } else { Quat::IDENTITY };
     Mat4::from_scale_rotation_translation(scale, rotation, translation)
 }
 

@@ -12,14 +12,7 @@ use super::*;
 /// Two triangles that do not share their vertices along the seam: six positions, six indices of 16 bits.
 fn data() -> Vec<u8> {
     let mut bytes = Vec::new();
-    for position in [
-        [0, 0, 0],
-        [1, 0, 0],
-        [1, 1, 0],
-        [0, 0, 0],
-        [1, 1, 0],
-        [0, 1, 0],
-    ] {
+    for position in [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 0, 0], [1, 1, 0], [0, 1, 0]] {
         for value in position {
             bytes.extend((value as f32).to_le_bytes());
         }
@@ -51,11 +44,8 @@ fn document() -> Value {
 
 fn text(mut document: Value, bytes: &[u8]) -> Vec<u8> {
     if document["buffers"][0].get("uri").is_none() {
-        document["buffers"][0]["uri"] = format!(
-            "data:application/octet-stream;base64,{}",
-            STANDARD.encode(bytes)
-        )
-        .into();
+        document["buffers"][0]["uri"] =
+            format!("data:application/octet-stream;base64,{}", STANDARD.encode(bytes)).into();
     }
     document.to_string().into_bytes()
 }
@@ -94,12 +84,7 @@ fn fault(change: impl FnOnce(&mut Value)) -> String {
 
 fn square() -> TriMesh {
     TriMesh {
-        positions: vec![
-            [0.0, 0.0, 0.0],
-            [1.0, 0.0, 0.0],
-            [1.0, 1.0, 0.0],
-            [0.0, 1.0, 0.0],
-        ],
+        positions: vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]],
         triangles: vec![[0, 1, 2], [0, 2, 3]],
     }
 }
@@ -113,10 +98,7 @@ fn seams_are_closed_wherever_the_buffer_is() {
     fs::write(folder.path().join("my data.bin"), data()).unwrap();
     let mut external = document();
     external["buffers"][0]["uri"] = "my%20data.bin".into();
-    assert_eq!(
-        parse(&text(external, &[]), Some(folder.path())).unwrap(),
-        square()
-    );
+    assert_eq!(parse(&text(external, &[]), Some(folder.path())).unwrap(), square());
 }
 
 #[test]
@@ -137,9 +119,7 @@ fn nodes_place_the_mesh() {
     assert!((Vec3::from(turned.positions[1]) - Vec3::Y).length() < 1e-6);
     let matrix = json!([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 7, 8, 9, 1]);
     assert_eq!(
-        read(|document| document["nodes"][0]["matrix"] = matrix)
-            .unwrap()
-            .positions[0],
+        read(|document| document["nodes"][0]["matrix"] = matrix).unwrap().positions[0],
         [7.0, 8.0, 9.0]
     );
 }
@@ -158,9 +138,7 @@ fn the_same_mesh_twice_is_two_cloths() {
 fn without_a_scene_all_is_read() {
     let remove = |names: &'static [&'static str]| {
         read(move |document| {
-            names
-                .iter()
-                .for_each(|&name| _ = document.as_object_mut().unwrap().remove(name))
+            names.iter().for_each(|&name| _ = document.as_object_mut().unwrap().remove(name))
         })
     };
     assert_eq!(remove(&["scene"]).unwrap(), square());
@@ -173,10 +151,7 @@ fn strips_fans_and_what_is_no_surface() {
     let with = |mode: u32| {
         read(|document| {
             document["meshes"][0]["primitives"][0]["mode"] = mode.into();
-            document["meshes"][0]["primitives"][0]
-                .as_object_mut()
-                .unwrap()
-                .remove("indices");
+            document["meshes"][0]["primitives"][0].as_object_mut().unwrap().remove("indices");
         })
         .unwrap()
     };
@@ -194,22 +169,17 @@ fn quantized_and_sparse_positions() {
     bytes.extend([0, 127, 0]);
     let mut document = document();
     document["extensionsRequired"] = json!(["KHR_mesh_quantization"]);
-    document["meshes"][0]["primitives"][0]
-        .as_object_mut()
-        .unwrap()
-        .remove("indices");
+    document["meshes"][0]["primitives"][0].as_object_mut().unwrap().remove("indices");
     document["buffers"] = json!([{ "byteLength": 14 }]);
     document["bufferViews"] = json!([
         { "buffer": 0, "byteLength": 9 },
         { "buffer": 0, "byteOffset": 9, "byteLength": 2 },
         { "buffer": 0, "byteOffset": 11, "byteLength": 3 },
     ]);
-    document["accessors"] = json!([{ "bufferView": 0, "componentType": 5120, "normalized": true, "type": "VEC3", "count": 3 }]);
+    document["accessors"] =
+        json!([{ "bufferView": 0, "componentType": 5120, "normalized": true, "type": "VEC3", "count": 3 }]);
     let plain = parse(&text(document.clone(), &bytes), None).unwrap();
-    assert_eq!(
-        plain.positions,
-        [[0.0; 3], [1.0, 0.0, 0.0], [1.0, 1.0, -1.0]]
-    );
+    assert_eq!(plain.positions, [[0.0; 3], [1.0, 0.0, 0.0], [1.0, 1.0, -1.0]]);
     document["accessors"][0]["sparse"] = json!({
         "count": 1,
         "indices": { "bufferView": 1, "componentType": 5123 },
@@ -223,25 +193,16 @@ fn quantized_and_sparse_positions() {
 fn faults_name_the_element_and_what_is_right() {
     let cut = fault(|document| document["accessors"][0]["count"] = 7.into());
     assert!(
-        cut.starts_with(
-            "mesh 0 'square', primitive 0: its POSITION, accessor 0: 7 items of 12 bytes"
-        ),
+        cut.starts_with("mesh 0 'square', primitive 0: its POSITION, accessor 0: 7 items of 12 bytes"),
         "{cut}"
     );
-    assert!(
-        fault(|document| document["accessors"][1]["count"] = 5.into()).contains("a multiple of 3")
-    );
+    assert!(fault(|document| document["accessors"][1]["count"] = 5.into()).contains("a multiple of 3"));
     assert!(
         fault(|document| document["accessors"][0]["count"] = 5.into())
             .contains("index 5 is vertex 5, but there are 5")
     );
-    assert!(
-        fault(|document| document["accessors"][0]["type"] = "VEC2".into()).contains("must be VEC3")
-    );
-    assert!(
-        fault(|document| document["accessors"][0]["componentType"] = 1.into())
-            .contains("must be 5126")
-    );
+    assert!(fault(|document| document["accessors"][0]["type"] = "VEC2".into()).contains("must be VEC3"));
+    assert!(fault(|document| document["accessors"][0]["componentType"] = 1.into()).contains("must be 5126"));
     assert!(
         fault(|document| document["bufferViews"][1]["byteLength"] = 99.into())
             .contains("its buffer ends at 84")
@@ -255,17 +216,11 @@ fn faults_name_the_element_and_what_is_right() {
             .contains("should have 85 bytes, but has 84")
     );
     assert!(
-        fault(|document| document["nodes"][0]["mesh"] = 1.into())
-            .starts_with("mesh 1: it does not exist")
+        fault(|document| document["nodes"][0]["mesh"] = 1.into()).starts_with("mesh 1: it does not exist")
     );
     assert!(fault(|document| document["scene"] = 2.into()).contains("scene 2 does not exist"));
-    assert!(
-        fault(|document| document["nodes"][0]["children"] = json!([0]))
-            .contains("must form a tree")
-    );
-    let draco = |document: &mut Value| {
-        document["extensionsRequired"] = json!(["KHR_draco_mesh_compression"])
-    };
+    assert!(fault(|document| document["nodes"][0]["children"] = json!([0])).contains("must form a tree"));
+    let draco = |document: &mut Value| document["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]);
     assert!(fault(draco).contains("KHR_draco_mesh_compression is not supported"));
     assert!(
         fault(|document| _ = document.as_object_mut().unwrap().remove("asset"))
@@ -285,32 +240,19 @@ fn buffers_elsewhere_must_be_near_and_whole() {
 #[test]
 fn claims_cost_nothing() {
     for count in [u64::from(u32::MAX), u64::MAX] {
-        assert!(
-            fault(|document| document["accessors"][0]["count"] = count.into())
-                .contains("do not fit")
-        );
-        assert!(
-            fault(|document| document["accessors"][1]["count"] = count.into())
-                .contains("do not fit")
-        );
+        assert!(fault(|document| document["accessors"][0]["count"] = count.into()).contains("do not fit"));
+        assert!(fault(|document| document["accessors"][1]["count"] = count.into()).contains("do not fit"));
         assert!(
             fault(|document| document["bufferViews"][0]["byteOffset"] = count.into())
                 .contains("its buffer ends")
         );
         assert!(
-            fault(|document| document["accessors"][0]["byteOffset"] = count.into())
-                .contains("do not fit")
+            fault(|document| document["accessors"][0]["byteOffset"] = count.into()).contains("do not fit")
         );
-        assert!(
-            fault(|document| document["buffers"][0]["byteLength"] = count.into())
-                .contains("but has 84")
-        );
+        assert!(fault(|document| document["buffers"][0]["byteLength"] = count.into()).contains("but has 84"));
     }
     // A stride of zero would make the count free of charge.
-    assert!(
-        fault(|document| document["bufferViews"][0]["byteStride"] = 0.into())
-            .contains("stride of 0")
-    );
+    assert!(fault(|document| document["bufferViews"][0]["byteStride"] = 0.into()).contains("stride of 0"));
 }
 
 #[test]

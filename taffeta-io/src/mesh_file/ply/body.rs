@@ -16,12 +16,7 @@ pub(super) struct Row<'a> {
 impl Row<'_> {
     /// A fault in this row.
     pub fn fault(&self, problem: impl Into<String>) -> Fault {
-        let element = format!(
-            "{} {} (of {})",
-            excerpt(self.element),
-            self.index,
-            self.count
-        );
+        let element = format!("{} {} (of {})", excerpt(self.element), self.index, self.count);
         match self.line {
             Some(line) => Fault::line(line, format!("{element}: {}", problem.into())),
             None => Fault::element(element, problem),
@@ -41,11 +36,7 @@ pub(super) struct Body<'a> {
 impl<'a> Body<'a> {
     /// The part of `bytes` after the header.
     pub fn new(bytes: &'a [u8], header: &Header) -> Body<'a> {
-        Body {
-            encoding: header.encoding,
-            rest: &bytes[header.length..],
-            line: header.lines,
-        }
+        Body { encoding: header.encoding, rest: &bytes[header.length..], line: header.lines }
     }
 
     /// Reads every row of `element`: `take` gets the number of a property and its values, `end` closes the row.
@@ -63,12 +54,7 @@ impl<'a> Body<'a> {
         }
         let mut values = Vec::new();
         for index in 0..element.count {
-            let mut row = Row {
-                element: &element.name,
-                index,
-                count: element.count,
-                line: None,
-            };
+            let mut row = Row { element: &element.name, index, count: element.count, line: None };
             let mut words = match self.encoding {
                 Encoding::Ascii => Some(self.words(&mut row)?),
                 _ => None,
@@ -100,9 +86,7 @@ impl<'a> Body<'a> {
             }
             if let Some(extra) = words.and_then(|mut words| words.next()) {
                 let extra = excerpt(extra);
-                return Err(row.fault(format!(
-                    "'{extra}' is one value more than the header declares"
-                )));
+                return Err(row.fault(format!("'{extra}' is one value more than the header declares")));
             }
             end(&row)?;
         }
@@ -113,9 +97,7 @@ impl<'a> Body<'a> {
     fn words(&mut self, row: &mut Row<'_>) -> Result<std::str::SplitAsciiWhitespace<'a>, Fault> {
         while !self.rest.is_empty() {
             let end = self.rest.iter().position(|&byte| byte == b'\n');
-            let (line, rest) = self
-                .rest
-                .split_at(end.map_or(self.rest.len(), |end| end + 1));
+            let (line, rest) = self.rest.split_at(end.map_or(self.rest.len(), |end| end + 1));
             self.rest = rest;
             self.line += 1;
             row.line = Some(self.line);
@@ -130,12 +112,7 @@ impl<'a> Body<'a> {
     }
 }
 
-fn word_value(
-    row: &Row<'_>,
-    property: &Property,
-    scalar: Scalar,
-    word: Option<&str>,
-) -> Result<f64, Fault> {
+fn word_value(row: &Row<'_>, property: &Property, scalar: Scalar, word: Option<&str>) -> Result<f64, Fault> {
     let name = || excerpt(&property.name);
     let Some(word) = word else {
         return Err(row.fault(format!("the line ends before the value of {}", name())));
@@ -145,35 +122,18 @@ fn word_value(
         Scalar::F32 => word.parse::<f32>().map(f64::from),
         _ => word.parse::<f64>(),
     };
-    value.map_err(|_| {
-        row.fault(format!(
-            "the value '{}' of {} is not a number",
-            excerpt(word),
-            name()
-        ))
-    })
+    value.map_err(|_| row.fault(format!("the value '{}' of {} is not a number", excerpt(word), name())))
 }
 
-fn binary_value(
-    row: &Row<'_>,
-    encoding: Encoding,
-    scalar: Scalar,
-    rest: &mut &[u8],
-) -> Result<f64, Fault> {
+fn binary_value(row: &Row<'_>, encoding: Encoding, scalar: Scalar, rest: &mut &[u8]) -> Result<f64, Fault> {
     let Some((bytes, after)) = rest.split_at_checked(scalar.size()) else {
-        return Err(
-            row.fault("the file ends within it; it is cut off, or the header claims too many")
-        );
+        return Err(row.fault("the file ends within it; it is cut off, or the header claims too many"));
     };
     *rest = after;
     let mut word = [0; 8];
     // Little-endian, whatever the file's order is.
     for (index, &byte) in bytes.iter().enumerate() {
-        let at = if encoding == Encoding::BigEndian {
-            bytes.len() - 1 - index
-        } else {
-            index
-        };
+        let at = if encoding == Encoding::BigEndian { bytes.len() - 1 - index } else { index };
         word[at] = byte;
     }
     let [a, b, c, d, ..] = word;

@@ -112,21 +112,14 @@ impl Header {
                 }
                 ["element", name, count] => {
                     if elements.iter().any(|element| element.name == name) {
-                        return wrong(
-                            "this element was declared before; each kind is declared once",
-                        );
+                        return wrong("this element was declared before; each kind is declared once");
                     }
                     let Ok(count) = count.parse() else {
                         return wrong(
                             "the number of elements is not a whole number, as in 'element vertex 8'",
                         );
                     };
-                    elements.push(Element {
-                        name: name.to_string(),
-                        count,
-                        properties: Vec::new(),
-                        line,
-                    });
+                    elements.push(Element { name: name.to_string(), count, properties: Vec::new(), line });
                 }
                 ["element", ..] => {
                     return wrong("an element line has a name and a number: 'element vertex 8'");
@@ -142,12 +135,7 @@ impl Header {
                     let Some(encoding) = encoding else {
                         return wrong("the header has no format line, such as 'format ascii 1.0'");
                     };
-                    return Ok(Header {
-                        encoding,
-                        elements,
-                        length,
-                        lines: line,
-                    });
+                    return Ok(Header { encoding, elements, length, lines: line });
                 }
                 [] | ["comment" | "obj_info", ..] => {}
                 [word, ..] => {
@@ -162,10 +150,7 @@ impl Header {
                 }
             }
         }
-        Err(Fault::element(
-            "header",
-            "the file ends before the line end_header; it is cut off, or not a PLY",
-        ))
+        Err(Fault::element("header", "the file ends before the line end_header; it is cut off, or not a PLY"))
     }
 }
 
@@ -196,14 +181,7 @@ fn parse_property(line: usize, words: &[&str]) -> Result<Property, Fault> {
         }
     };
     if matches!(list, Some(Scalar::F32 | Scalar::F64)) {
-        return Err(Fault::line(
-            line,
-            "the count of a list is a whole number, such as uchar, not a float",
-        ));
+        return Err(Fault::line(line, "the count of a list is a whole number, such as uchar, not a float"));
     }
-    Ok(Property {
-        name: name.to_string(),
-        scalar: Scalar::parse(line, scalar)?,
-        list,
-    })
+    Ok(Property { name: name.to_string(), scalar: Scalar::parse(line, scalar)?, list })
 }

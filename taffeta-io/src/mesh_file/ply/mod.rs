@@ -18,10 +18,7 @@ const CORNERS: [&str; 2] = ["vertex_indices", "vertex_index"];
 /// Reads the bytes of a file.
 pub(super) fn parse(bytes: &[u8]) -> Result<TriMesh, Fault> {
     let header = Header::parse(bytes)?;
-    let vertices = header
-        .elements
-        .iter()
-        .find(|element| element.name == "vertex");
+    let vertices = header.elements.iter().find(|element| element.name == "vertex");
     let vertices = vertices.map_or(0, |element| element.count);
     let mut body = Body::new(bytes, &header);
     let mut mesh = TriMesh::default();
@@ -42,9 +39,7 @@ fn read_vertices(body: &mut Body<'_>, element: &Element, mesh: &mut TriMesh) -> 
         axes[axis] = element.properties.iter().position(scalar).ok_or_else(|| {
             Fault::line(
                 element.line,
-                format!(
-                    "the element vertex needs a property {name}, such as 'property float {name}'"
-                ),
+                format!("the element vertex needs a property {name}, such as 'property float {name}'"),
             )
         })?;
     }
@@ -108,10 +103,9 @@ fn read_faces(
                 {
                     return Err(row.fault(match vertices {
                         0 => format!("the corner {value} is not a vertex; the file has none"),
-                        _ => format!(
-                            "the corner {value} is not a vertex; the file has 0 to {}",
-                            vertices - 1
-                        ),
+                        _ => {
+                            format!("the corner {value} is not a vertex; the file has 0 to {}", vertices - 1)
+                        }
                     }));
                 }
                 corners.push(value as u32);
@@ -119,10 +113,7 @@ fn read_faces(
             if strips {
                 strip(&corners, &mut mesh.triangles);
             } else if corners.len() < 3 {
-                return Err(row.fault(format!(
-                    "a face needs at least 3 corners, this has {}",
-                    corners.len()
-                )));
+                return Err(row.fault(format!("a face needs at least 3 corners, this has {}", corners.len())));
             } else {
                 fan(&corners, &mut mesh.triangles);
             }

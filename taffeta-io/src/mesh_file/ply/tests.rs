@@ -18,25 +18,13 @@ fn fault(text: &str) -> String {
 }
 
 fn expect_square(mesh: &TriMesh) {
-    assert_eq!(
-        mesh.positions,
-        [
-            [0.0, 0.0, 0.0],
-            [1.0, 0.0, 0.0],
-            [1.0, 1.0, 0.0],
-            [0.0, 1.0, 0.5]
-        ]
-    );
+    assert_eq!(mesh.positions, [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.5]]);
     assert_eq!(mesh.triangles, [[0, 1, 2], [0, 2, 3]]);
 }
 
 /// The square of `ROWS` in binary.
 pub(in super::super) fn binary(big: bool) -> Vec<u8> {
-    let name = if big {
-        "binary_big_endian"
-    } else {
-        "binary_little_endian"
-    };
+    let name = if big { "binary_big_endian" } else { "binary_little_endian" };
     let mut bytes = ASCII.replace("ascii", name).into_bytes();
     let mut put = |mut little: Vec<u8>| {
         if big {
@@ -44,12 +32,7 @@ pub(in super::super) fn binary(big: bool) -> Vec<u8> {
         }
         bytes.extend(little);
     };
-    for [x, y, z] in [
-        [0.0f32, 0.0, 0.0],
-        [1.0, 0.0, 0.0],
-        [1.0, 1.0, 0.0],
-        [0.0, 1.0, 0.5],
-    ] {
+    for [x, y, z] in [[0.0f32, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.5]] {
         put(z.to_le_bytes().into());
         put(vec![9]);
         put(f64::from(x).to_le_bytes().into());
@@ -78,10 +61,7 @@ fn every_encoding_is_read() {
 fn strips_turn_every_second_triangle() {
     let text = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n\
         element tristrips 1\nproperty list int int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n8 0 1 2 3 -1 3 2 1\n";
-    assert_eq!(
-        parse(text.as_bytes()).unwrap().triangles,
-        [[0, 1, 2], [2, 1, 3], [3, 2, 1]]
-    );
+    assert_eq!(parse(text.as_bytes()).unwrap().triangles, [[0, 1, 2], [2, 1, 3], [3, 2, 1]]);
 }
 
 #[test]
@@ -89,47 +69,29 @@ fn faults_in_the_header_name_the_line() {
     assert!(fault("solid cube\n").starts_with("1: this is not a PLY"));
     assert!(fault("").contains("ends before the line end_header"));
     assert!(fault("ply\nformat ascii 1.0\n").contains("ends before the line end_header"));
-    assert!(
-        fault("ply\nformat utf8 1.0\n")
-            .starts_with("2: the format 'utf8' is unknown (accepted: ascii")
-    );
+    assert!(fault("ply\nformat utf8 1.0\n").starts_with("2: the format 'utf8' is unknown (accepted: ascii"));
     assert!(fault("ply\nproperty float x\n").starts_with("2: a property needs an element"));
     assert!(fault("ply\nelement vertex many\n").contains("whole number"));
     assert!(
-        fault("ply\nelement vertex 1\nproperty real x\n")
-            .contains("'real' is not a type (accepted: char")
+        fault("ply\nelement vertex 1\nproperty real x\n").contains("'real' is not a type (accepted: char")
     );
     assert!(fault("ply\nelement a 1\nproperty list float int b\n").contains("not a float"));
     assert!(fault("ply\nelement a 1\nelement a 1\n").starts_with("3: "));
     assert!(fault("ply\nend_header\n").contains("no format line"));
     assert!(fault("ply\nvertices 3\n").contains("'vertices' does not belong"));
     let no_z = ASCII.replace("float z", "float w") + ROWS;
+    assert!(fault(&no_z).starts_with("4: the element vertex needs a property z"), "{}", fault(&no_z));
     assert!(
-        fault(&no_z).starts_with("4: the element vertex needs a property z"),
-        "{}",
-        fault(&no_z)
-    );
-    assert!(
-        fault(&(ASCII.replace("vertex_indices", "corners") + ROWS))
-            .contains("needs a list of its corners")
+        fault(&(ASCII.replace("vertex_indices", "corners") + ROWS)).contains("needs a list of its corners")
     );
 }
 
 #[test]
 fn faults_in_the_text_name_line_and_element() {
     let with = |from: &str, to: &str| fault(&format!("{ASCII}{}", ROWS.replacen(from, to, 1)));
-    assert_eq!(
-        with("1 1\n", "1\n"),
-        "18: vertex 2 (of 4): the line ends before the value of y"
-    );
-    assert_eq!(
-        with("0.5", "x"),
-        "19: vertex 3 (of 4): the value 'x' of z is not a number"
-    );
-    assert_eq!(
-        with("3 7", "4 7"),
-        "20: face 0 (of 1): the corner 4 is not a vertex; the file has 0 to 3"
-    );
+    assert_eq!(with("1 1\n", "1\n"), "18: vertex 2 (of 4): the line ends before the value of y");
+    assert_eq!(with("0.5", "x"), "19: vertex 3 (of 4): the value 'x' of z is not a number");
+    assert_eq!(with("3 7", "4 7"), "20: face 0 (of 1): the corner 4 is not a vertex; the file has 0 to 3");
     assert!(with("3 7", "-1 7").contains("the corner -1"));
     assert!(with("3 7", "1.5 7").contains("the corner 1.5"));
     assert!(with("4 0 1 2 3 7", "2 0 1 7").contains("at least 3 corners, this has 2"));
@@ -159,8 +121,10 @@ fn claims_cost_nothing() {
     assert!(fault(vertices).starts_with("vertex 0 (of 4294967295): the file ends"));
     let nothing = "ply\nformat ascii 1.0\nelement air 18446744073709551615\nend_header\n";
     assert_eq!(parse(nothing.as_bytes()).unwrap(), TriMesh::default());
-    let mut list = b"ply\nformat binary_little_endian 1.0\nelement vertex 1\nproperty float x\nproperty float y\n\
-        property float z\nelement face 1\nproperty list uint int vertex_index\nend_header\n".to_vec();
+    let mut list =
+        b"ply\nformat binary_little_endian 1.0\nelement vertex 1\nproperty float x\nproperty float y\n\
+        property float z\nelement face 1\nproperty list uint int vertex_index\nend_header\n"
+            .to_vec();
     list.extend([0; 12]);
     list.extend([0xff; 4]);
     assert!(parse(&list).unwrap_err().problem.contains("file ends"));

@@ -31,11 +31,7 @@ pub(super) struct Layout {
 
 impl Layout {
     pub fn new(clip: &Clip, parts: &[Part], keys: &[Key]) -> Layout {
-        let mut layout = Layout {
-            views: Vec::new(),
-            accessors: Vec::new(),
-            bytes: 0,
-        };
+        let mut layout = Layout { views: Vec::new(), accessors: Vec::new(), bytes: 0 };
         for part in parts {
             layout.part(clip, part, keys);
         }
@@ -60,18 +56,14 @@ impl Layout {
         let view = self.view(corners * 4, json!({ "target": ELEMENT_ARRAY_BUFFER }));
         let first = part.vertices.start as u32;
         let used = clip.triangles[part.triangles.clone()].as_flattened();
-        let (low, high) = used
-            .iter()
-            .fold((u32::MAX, 0), |(low, high), &v| (low.min(v), high.max(v)));
+        let (low, high) = used.iter().fold((u32::MAX, 0), |(low, high), &v| (low.min(v), high.max(v)));
         self.accessors.push(json!({
             "bufferView": view, "componentType": UNSIGNED_INT, "type": "SCALAR", "count": corners,
             "min": [low - first], "max": [high - first],
         }));
         let count = part.vertices.len();
-        let view = self.view(
-            count * BYTES_PER_VERTEX * keys.len(),
-            json!({ "target": ARRAY_BUFFER, "byteStride": 12 }),
-        );
+        let view = self
+            .view(count * BYTES_PER_VERTEX * keys.len(), json!({ "target": ARRAY_BUFFER, "byteStride": 12 }));
         for key in 0..keys.len() {
             let (min, max) = bounds(differences(keys, key, part));
             let offset = count * BYTES_PER_VERTEX * key;
@@ -103,10 +95,7 @@ impl Layout {
     /// The whole JSON chunk.
     pub fn document(&self, clip: &Clip, parts: &[Part], keys: &[Key]) -> Value {
         let per_part = 1 + 2 * keys.len();
-        let names: Vec<String> = keys[1..]
-            .iter()
-            .map(|key| format!("frame {}", key.index))
-            .collect();
+        let names: Vec<String> = keys[1..].iter().map(|key| format!("frame {}", key.index)).collect();
         let mesh = |number: usize, part: &Part| {
             let indices = number * per_part;
             let attributes = |key: usize| {
@@ -125,11 +114,7 @@ impl Layout {
             mesh["primitives"] = json!([primitive]);
             mesh
         };
-        let meshes: Vec<Value> = parts
-            .iter()
-            .enumerate()
-            .map(|(number, part)| mesh(number, part))
-            .collect();
+        let meshes: Vec<Value> = parts.iter().enumerate().map(|(number, part)| mesh(number, part)).collect();
         let nodes: Vec<Value> = parts
             .iter()
             .enumerate()
@@ -171,8 +156,7 @@ impl Layout {
 }
 
 fn bounds(points: impl Iterator<Item = Vec3>) -> ([f32; 3], [f32; 3]) {
-    let (min, max) = points.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(min, max), point| {
-        (min.min(point), max.max(point))
-    });
+    let (min, max) = points
+        .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(min, max), point| (min.min(point), max.max(point)));
     (min.to_array(), max.to_array())
 }

@@ -66,10 +66,7 @@ impl Sink for GlbSink {
         }
         // Key times must rise; a frame repeated at the same time adds nothing.
         if frame.time.is_finite()
-            && self
-                .keys
-                .latest_time()
-                .is_none_or(|time| (frame.time as f32) > time as f32)
+            && self.keys.latest_time().is_none_or(|time| (frame.time as f32) > time as f32)
         {
             self.keys.push(frame.index, frame.time, frame.positions);
         }
@@ -94,10 +91,7 @@ impl Sink for GlbSink {
             });
         }
         let layout = Layout::new(&self.clip, &parts, &keys);
-        let mut json = layout
-            .document(&self.clip, &parts, &keys)
-            .to_string()
-            .into_bytes();
+        let mut json = layout.document(&self.clip, &parts, &keys).to_string().into_bytes();
         json.resize(json.len().next_multiple_of(4), b' ');
         let length = 12 + 8 + json.len() + 8 + layout.bytes;
         let length = u32::try_from(length).map_err(|_| OutputError::TooLarge {
@@ -127,11 +121,7 @@ fn differences<'a>(keys: &'a [Key], key: usize, part: &Part) -> impl Iterator<It
     let now = &keys[key].positions[part.vertices.clone()];
     let base = &keys[0].positions[part.vertices.clone()];
     now.iter().zip(base).map(move |(&now, &base)| {
-        let base = if key == 0 {
-            Vec3::ZERO
-        } else {
-            Vec3::from(base)
-        };
+        let base = if key == 0 { Vec3::ZERO } else { Vec3::from(base) };
         Vec3::from(now) - base
     })
 }
@@ -155,9 +145,7 @@ fn normals(clip: &Clip, part: &Part, positions: &[[f32; 3]]) -> Vec<Vec3> {
 
 /// Times of the keys from the first one, s.
 fn key_times(keys: &[Key]) -> Vec<f32> {
-    keys.iter()
-        .map(|key| (key.time - keys[0].time) as f32)
-        .collect()
+    keys.iter().map(|key| (key.time - keys[0].time) as f32).collect()
 }
 
 fn write_part(file: &mut impl Write, clip: &Clip, part: &Part, keys: &[Key]) -> io::Result<()> {
@@ -197,9 +185,7 @@ fn write_animation(file: &mut impl Write, keys: &[Key]) -> io::Result<()> {
 }
 
 fn write_u32s<const N: usize>(file: &mut impl Write, values: [u32; N]) -> io::Result<()> {
-    values
-        .iter()
-        .try_for_each(|value| file.write_all(&value.to_le_bytes()))
+    values.iter().try_for_each(|value| file.write_all(&value.to_le_bytes()))
 }
 
 #[cfg(test)]

@@ -35,9 +35,7 @@ fn the_file_is_valid_and_moves_as_recorded() {
         for (target, (moved, turned, _)) in targets.into_iter().enumerate() {
             let moved: Vec<[f32; 3]> = moved.unwrap().collect();
             let expected = positions(target as u32 + 1);
-            for ((moved, base), expected) in
-                moved.iter().zip(&base).zip(&expected[vertices.clone()])
-            {
+            for ((moved, base), expected) in moved.iter().zip(&base).zip(&expected[vertices.clone()]) {
                 assert_eq!(base[1] + moved[1], expected[1]);
             }
             assert!(turned.unwrap().all(|turned| turned == [0.0; 3]));
@@ -50,15 +48,10 @@ fn the_file_is_valid_and_moves_as_recorded() {
     let reader = channel.reader(|_| Some(&blob));
     let times: Vec<f32> = reader.read_inputs().unwrap().collect();
     assert_eq!(times, [0.0, 1.0 / 60.0, 2.0 / 60.0]);
-    let Some(gltf::animation::util::ReadOutputs::MorphTargetWeights(weights)) =
-        reader.read_outputs()
-    else {
+    let Some(gltf::animation::util::ReadOutputs::MorphTargetWeights(weights)) = reader.read_outputs() else {
         panic!("no weights");
     };
-    assert_eq!(
-        weights.into_f32().collect::<Vec<_>>(),
-        [0.0, 0.0, 1.0, 0.0, 0.0, 1.0]
-    );
+    assert_eq!(weights.into_f32().collect::<Vec<_>>(), [0.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
     for accessor in document.accessors() {
         let view = accessor.view().unwrap();
         assert_eq!((accessor.offset() + view.offset()) % 4, 0);
@@ -83,13 +76,7 @@ fn it_stays_bounded_however_long_the_recording_is() {
     let path = folder.path().join("a.glb");
     record(&path, 1000);
     let document = gltf::Gltf::from_slice(&fs::read(&path).unwrap()).unwrap();
-    let primitive = document
-        .meshes()
-        .next()
-        .unwrap()
-        .primitives()
-        .next()
-        .unwrap();
+    let primitive = document.meshes().next().unwrap().primitives().next().unwrap();
     let targets = primitive.morph_targets().count();
     assert!((120..=240).contains(&targets), "{targets}");
 }
@@ -102,17 +89,8 @@ fn it_refuses_what_is_no_number() {
     feed(&mut *sink, 0).unwrap();
     let mut broken = positions(1);
     broken[5][1] = f32::NAN;
-    let frame = Frame {
-        index: 1,
-        time: 0.1,
-        positions: &broken,
-        colliders: &[],
-        metrics: &[],
-    };
+    let frame = Frame { index: 1, time: 0.1, positions: &broken, colliders: &[], metrics: &[] };
     let text = sink.frame(&frame).unwrap_err().to_string();
-    assert!(
-        text.contains("frame 1") && text.contains("vertex 5"),
-        "{text}"
-    );
+    assert!(text.contains("frame 1") && text.contains("vertex 5"), "{text}");
     assert_eq!(sink.finish().unwrap(), [path]);
 }

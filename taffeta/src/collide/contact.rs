@@ -1,0 +1,132 @@
+//! Contact of particles with colliders.
+//!
+//! Normal: C = d(p) − margin ≥ 0, solved as an inequality whose multiplier (the total push of this substep) never
+//! pulls. Friction: after the solve, the tangential motion relative to the surface over the substep is taken back
+//! by at most μ × push (Coulomb). Because it acts on positions, a contact within the cone does not creep at all; a
+//! friction of velocities lets gravity move it by h² g sin θ every substep.
+
+use glam::Vec3;
+
+use super::Body;
+use crate::model::Model;
+use crate::par::Team;
+use crate::wide::Particle;
+
+/// What holds one particle off a collider during a substep.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Contact {
+    /// How far it was pushed in all, m.
+    pub push: f32,
+    /// Which collider pushed.
+    pub body: u32,
+}
+
+/// The contacts of every particle.
+#[derive(Clone, Debug)]
+pub struct Contacts {
+    of: Vec<Contact>,
+}
+
+/// Particles handed to a thread at a time.
+const GRAIN: usize = 64;
+
+impl Contacts {
+    /// No contacts for `particles` particles.
+    pub fn new(particles: usize) -> Self {
+        Contacts { of: vec![Contact::default(); particles] }
+    }
+
+    /// How many particles are being pushed.
+    pub fn count(&self) -> usize {
+        self.of.iter().filter(|c| c.push > 0.0).count()
+    }
+
+    /// Forgets all contacts.
+    pub fn clear(&mut self) {
+        self.of.fill(Contact::default());
+    }
+
+    /// Pushes particles out of the colliders.
+    pub fn project(&mut self, team: &mut Team, model: &Model, bodies: &[Body], x: &mut [Particle]) {
+        for cloth in &model.cloths {
+            let (x, of) = (&mut x[cloth.vertices.clone()], &mut self.of[cloth.vertices.clone()]);
+            team.for_each_chunk2(x, of, GRAIN, |_, x, of| {
+                for (body_index, body) in bodies.iter().enumerate() {
+                    for (x, contact) in x.iter_mut().zip(of.iter_mut()) {
+                        if x.w == 0.0 {
+                            continue;
+                        }
+                        let p = Vec3::from(x.p);
+                        let (d, n) = body.distance(p);
+                        let depth = cloth.margin - d;
+                        let same = contact.body == body_index as u32;
+                        let before = if same { contact.push } else { 0.0 };
+                        // A multiplier that was too large is taken back, but never below zero.
+                        let push = (before + depth).max(0.0);
+                        if push != before {
+                            x.p = (p + n * (push - before)).into();
+                            if same || push > contact.push {
+                                *contact = Contact { push, body: body_index as u32 };
+                            }
+                        }
+                    }
+                }
+            });
+        }
+    }
+
+    /// Coulomb friction of all contacts; `start` is where the particles were at the start of the substep.
+    pub fn friction(
+        &mut self,
+        team: &mut Team,
+        model: &Model,
+        bodies: &[Body],
+        start: &[Particle],
+        x: &mut [Particle],
+    ) {
+        for cloth in &model.cloths {
+            let start = &start[cloth.vertices.clone()];
+            let (x, of) = (&mut x[cloth.vertices.clone()], &mut self.of[cloth.vertices.clone()]);
+            team.for_each_chunk2(x, of, GRAIN, |first, x, of| {
+                for (i, (x, contact)) in x.iter_mut().zip(of.iter()).enumerate() {
+                    if contact.push <= 0.0 {
+                        continue;
+                    }
+                    let body = &bodies[contact.body as usize];
+                    let p = Vec3::from(x.p);
+                    let (_, n) = body.distance(p);
+                    let slip = p - Vec3::from(start[first + i].p) - body.surface_motion(p);
+                    let slip = slip - n * slip.dot(n);
+                    let limit = body.friction.unwrap_or(cloth.friction) * contact.push;
+                    let length = slip.length();
+                    let back = if length <= limit { slip } else { slip * (limit / length) };
+                    x.p = (p - back).into();
+                }
+            });
+        }
+    }
+
+    /// Moves particles out of colliders that came at them faster than one margin in a substep, without giving them
+    /// speed: solved as contacts, such a jump would become a velocity and make the cloth explode.
+    pub fn clear_fast_colliders(team: &mut Team, model: &Model, bodies: &[Body], x: &mut [Particle]) {
+        for cloth in &model.cloths {
+            team.for_each_chunk(&mut x[cloth.vertices.clone()], GRAIN, |_, x| {
+                for body in bodies.iter().filter(|body| body.pose != body.before) {
+                    for x in x.iter_mut().filter(|x| x.w != 0.0) {
+                        let p = Vec3::from(x.p);
+                        let (d, n) = body.distance(p);
+                        if d < -cloth.margin {
+                            x.p = (p + n * (cloth.margin - d)).into();
+                        }
+                    }
+                }
+            });
+        }
+    }
+
+    /// How many particles are deeper in a collider than `tolerance` (m).
+    pub fn penetrating(model: &Model, bodies: &[Body], x: &[Particle], tolerance: f32) -> usize {
+        let inside = |x: &Particle| bodies.iter().any(|b| b.distance(Vec3::from(x.p)).0 < -tolerance);
+        model.cloths.iter().map(|c| x[c.vertices.clone()].iter().filter(|x| inside(x)).count()).sum()
+    }
+}

@@ -1,0 +1,114 @@
+//! What is fixed: topology, rest shape, masses, constraints.
+
+mod build;
+mod select;
+
+use std::ops::Range;
+
+use glam::Vec3;
+
+use crate::color::Row;
+use crate::mesh::Grid;
+use crate::motion::Motion;
+
+/// All cloths of a scene as one set of particles, in the engine's own numbering.
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    /// The cloths.
+    pub cloths: Vec<ClothPart>,
+    /// Where each particle starts, m.
+    pub start: Vec<Vec3>,
+    /// The velocity with which it starts, m/s.
+    pub start_velocity: Vec<Vec3>,
+    /// Inverse mass of each particle, 1/kg, before pins.
+    pub inverse_mass: Vec<f32>,
+    /// Triangles of all cloths.
+    pub triangles: Vec<[u32; 3]>,
+    /// Mesh edges with their rest lengths (m): what strain is measured on.
+    pub edges: Vec<([u32; 2], f32)>,
+    /// Springs: compliance (m/N), rest length (m).
+    pub distance: Vec<Row<2, 2>>,
+    /// Dihedral hinges: compliance (rad/(N·m)), rest angle (rad).
+    pub dihedral: Vec<Row<4, 2>>,
+    /// Isometric hinges: compliance (m/N), four weights.
+    pub isometric: Vec<Row<4, 5>>,
+    /// Tethers.
+    pub tethers: Vec<Tether>,
+    /// Held particles.
+    pub attachments: Vec<Attachment>,
+    /// The motions that attachments refer to.
+    pub motions: Vec<Motion>,
+    /// Constant forces: particle, N.
+    pub loads: Vec<(u32, Vec3)>,
+    /// `caller[i]` is the caller's number of particle i.
+    pub caller: Vec<u32>,
+    /// Triangles in the caller's order and numbering.
+    pub caller_triangles: Vec<[u32; 3]>,
+}
+
+/// One cloth within a [`Model`].
+#[derive(Clone, Debug)]
+pub struct ClothPart {
+    /// Its name.
+    pub name: String,
+    /// Its particles; the same range in the caller's numbering.
+    pub vertices: Range<usize>,
+    /// Its triangles.
+    pub triangles: Range<usize>,
+    /// Its part of [`Model::edges`].
+    pub edges: Range<usize>,
+    /// Its part of [`Model::distance`].
+    pub distance: Range<usize>,
+    /// Its part of [`Model::dihedral`].
+    pub dihedral: Range<usize>,
+    /// Its part of [`Model::isometric`].
+    pub isometric: Range<usize>,
+    /// Its part of [`Model::tethers`].
+    pub tethers: Range<usize>,
+    /// If it is a regular grid: which.
+    pub grid: Option<Grid>,
+    /// Distance kept from colliders, m.
+    pub margin: f32,
+    /// Friction coefficient.
+    pub friction: f32,
+    /// Decay of velocities, 1/s.
+    pub damping: f32,
+}
+
+/// A particle kept within reach of an attached one.
+#[derive(Clone, Copy, Debug)]
+pub struct Tether {
+    /// The free particle.
+    pub particle: u32,
+    /// The attached one.
+    pub anchor: u32,
+    /// How far apart they may be, m.
+    pub reach: f32,
+}
+
+/// A particle held to a point that may move.
+#[derive(Clone, Copy, Debug)]
+pub struct Attachment {
+    /// The particle.
+    pub particle: u32,
+    /// Which motion it follows.
+    pub motion: u32,
+    /// When it is let go, s.
+    pub until: f32,
+}
+
+impl Model {
+    /// The number of particles.
+    pub fn particles(&self) -> usize {
+        self.start.len()
+    }
+
+    /// The number of constraints of all kinds.
+    pub fn constraints(&self) -> usize {
+        self.distance.len()
+            + self.dihedral.len()
+            + self.isometric.len()
+            + self.tethers.len()
+            + self.attachments.len()
+    }
+}

@@ -1,0 +1,37 @@
+//! What moves: positions and velocities.
+
+use crate::color::PADDING;
+use crate::model::Model;
+use crate::wide::Particle;
+
+/// The moving part of a simulation, in the engine's own numbering.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Positions and inverse masses; after the real particles come [`PADDING`] idle ones.
+    pub x: Vec<Particle>,
+    /// Positions at the start of the present substep.
+    pub start: Vec<Particle>,
+    /// Velocities, m/s; the fourth component is unused.
+    pub v: Vec<[f32; 4]>,
+    /// Simulated time, s.
+    pub time: f64,
+    /// Frames so far.
+    pub frame: u32,
+}
+
+impl State {
+    /// The state in which `model` starts.
+    pub fn new(model: &Model) -> Self {
+        let mut x: Vec<Particle> = (model.start.iter().zip(&model.inverse_mass))
+            .map(|(p, &w)| Particle { p: (*p).into(), w })
+            .collect();
+        for attachment in &model.attachments {
+            x[attachment.particle as usize].w = 0.0;
+        }
+        x.resize(x.len() + PADDING, Particle::default());
+        let v = model.start_velocity.iter().map(|v| [v.x, v.y, v.z, 0.0]);
+        let mut v: Vec<[f32; 4]> = v.collect();
+        v.resize(x.len(), [0.0; 4]);
+        State { start: x.clone(), x, v, time: 0.0, frame: 0 }
+    }
+}

@@ -1,0 +1,542 @@
+//! The frame: one function, [`Simulation::step`], reads top to bottom as all that happens.
+
+use std::time::Duration;
+
+use glam::Vec3;
+
+use crate::collide::{Body, Contacts, Pose};
+use crate::error::BuildError;
+use crate::lanes::SimdLevel;
+use crate::metrics::{self, Energies, Strain};
+use crate::model::{Attachment, Model};
+use crate::motion::Motion;
+use crate::par::Team;
+use crate::params::Params;
+use crate::scene::Scene;
+use crate::solver::{self, Method, Substep};
+use crate::state::State;
+use crate::wide::Particle;
+
+/// The parts of a step, as timed and as documented in docs/step.md.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Scripted motion of colliders and pins, and the pre-pass for fast colliders.
+    Animate,
+    /// Forces and the prediction y = x + h v + h² a.
+    Predict,
+    /// The method: springs, hinges, tethers.
+    Solve,
+    /// Contact with colliders.
+    Contact,
+    /// Coulomb friction.
+    Friction,
+    /// Velocities from positions.
+    Velocity,
+    /// The check for bad states, and positions in the caller's order.
+    Finish,
+}
+
+impl Stage {
+    /// Every stage, in order.
+    pub const ALL: [Stage; 7] = [
+        Stage::Animate,
+        Stage::Predict,
+        Stage::Solve,
+        Stage::Contact,
+        Stage::Friction,
+        Stage::Velocity,
+        Stage::Finish,
+    ];
+
+    /// Its name in tables and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Animate => "animate",
+            Stage::Predict => "predict",
+            Stage::Solve => "solve",
+            Stage::Contact => "contact",
+            Stage::Friction => "friction",
+            Stage::Velocity => "velocity",
+            Stage::Finish => "finish",
+        }
+    }
+}
+
+/// Time spent in each stage.
+#[derive(Clone, Debug)]
+pub struct Stopwatch {
+    #[cfg(not(target_arch = "wasm32"))]
+    last: std::time::Instant,
+    spent: [Duration; Stage::ALL.len()],
+}
+
+impl Stopwatch {
+    fn start() -> Self {
+        Stopwatch {
+            #[cfg(not(target_arch = "wasm32"))]
+            last: std::time::Instant::now(),
+            spent: Default::default(),
+        }
+    }
+
+    /// Books the time since the last lap under `stage`. In a browser's bare WebAssembly there is no clock: zero.
+    pub fn lap(&mut self, stage: Stage) {
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            let now = std::time::Instant::now();
+            self.spent[stage as usize] += now - self.last;
+            self.last = now;
+        }
+        #[cfg(target_arch = "wasm32")]
+        let _ = stage;
+    }
+}
+
+/// What a step did.
+#[derive(Clone, Debug)]
+pub struct StepReport {
+    /// Number of the frame that was made; the first is 1.
+    pub frame: u32,
+    /// Time spent in each stage, in the order of [`Stage::ALL`].
+    pub stages: [Duration; Stage::ALL.len()],
+    /// Particles in contact with a collider in the last substep.
+    pub contacts: usize,
+    /// Set if the state went bad: the simulation then stands at its last good state, and further steps do nothing.
+    pub failure: Option<Failure>,
+}
+
+/// A state that cannot go on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// The frame in which it happened.
+    pub frame: u32,
+    /// The vertex, in the caller's numbering.
+    pub vertex: usize,
+    /// The cloth it belongs to.
+    pub cloth: String,
+    /// What was seen there.
+    pub what: String,
+    /// The likely cause and what to try.
+    pub advice: String,
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Failure { frame, vertex, cloth, what, advice } = self;
+        write!(f, "the simulation exploded in frame {frame} at vertex {vertex} of {cloth}: {what}; {advice}")
+    }
+}
+
+/// A cloth that is stretched to more than so many times its length has exploded.
+const EXPLODED_STRETCH: f32 = 100.0;
+/// Nothing flies further than this, m.
+const EXPLODED_DISTANCE: f32 = 1e7;
+/// Particles a thread should have at least; below that handing out work costs more than it saves.
+const PARTICLES_PER_THREAD: usize = 2_000;
+const GRAIN: usize = 64;
+
+/// Cloth in motion.
+pub struct Simulation {
+    model: Model,
+    state: State,
+    params: Params,
+    bodies: Vec<Body>,
+    contacts: Contacts,
+    method: Box<dyn Method>,
+    team: Team,
+    level: SimdLevel,
+    /// Vertices held by the program: particle and where it is to go.
+    grabs: Vec<(u32, Vec3)>,
+    pins_changed: bool,
+    measure: bool,
+    last_good: State,
+    failure: Option<Failure>,
+    positions: Vec<[f32; 3]>,
+}
+
+impl Simulation {
+    /// Builds a scene.
+    pub fn new(scene: &Scene) -> Result<Self, BuildError> {
+        let params = scene.simulation.clone();
+        check_params(&params)?;
+        let model = Model::new(scene)?;
+        let bodies = (scene.collider.iter().enumerate())
+            .map(|(i, c)| Body::new(i, c))
+            .collect::<Result<Vec<_>, _>>()?;
+        let method = solver::build(&model, &params)?;
+        let state = State::new(&model);
+        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+        let wanted = if params.threads == 0 { cores } else { params.threads as usize };
+        let useful = (model.particles() / PARTICLES_PER_THREAD).max(1);
+        let mut simulation = Simulation {
+            contacts: Contacts::new(state.x.len()),
+            positions: vec![[0.0; 3]; model.particles()],
+            last_good: state.clone(),
+            team: Team::new(wanted.min(useful)),
+            level: SimdLevel::best(),
+            grabs: Vec::new(),
+            pins_changed: true,
+            measure: false,
+            failure: None,
+            model,
+            state,
+            params,
+            bodies,
+            method,
+        };
+        simulation.export_positions();
+        Ok(simulation)
+    }
+
+    /// Advances the cloth by `dt` seconds: one frame.
+    pub fn step(&mut self, dt: f32) -> StepReport {
+        let mut clock = Stopwatch::start();
+        if self.failure.is_none() && dt > 0.0 && dt.is_finite() {
+            self.last_good.clone_from(&self.state);
+            let begin = self.state.time;
+            let h = dt / self.params.substeps as f32;
+            for substep in 1..=self.params.substeps {
+                self.state.time = begin + dt as f64 * substep as f64 / self.params.substeps as f64;
+                let left = self.params.substeps - substep + 1;
+                let pins_moved = self.animate(h, 1.0 / left as f32);
+                clock.lap(Stage::Animate);
+                self.predict(h);
+                clock.lap(Stage::Predict);
+                self.solve(h, pins_moved, left == 1, &mut clock);
+                self.friction();
+                clock.lap(Stage::Friction);
+                self.velocity(h);
+                clock.lap(Stage::Velocity);
+            }
+            self.state.frame += 1;
+            self.finish();
+            clock.lap(Stage::Finish);
+        }
+        StepReport {
+            frame: self.state.frame,
+            stages: clock.spent,
+            contacts: self.contacts.count(),
+            failure: self.failure.clone(),
+        }
+    }
+
+    /// Moves colliders and held particles to the end of the substep. `fraction` is the part of the frame's remaining way
+    /// that things moved by the program go now. Says whether a held particle moved.
+    fn animate(&mut self, h: f32, fraction: f32) -> bool {
+        let Simulation { model, state, bodies, team, .. } = self;
+        for body in bodies.iter_mut() {
+            body.advance(state.time, fraction);
+        }
+        Contacts::clear_fast_colliders(team, model, bodies, &mut state.x);
+        let mut moved = std::mem::take(&mut self.pins_changed);
+        let mut place = |state: &mut State, particle: u32, goal: Vec3| {
+            let i = particle as usize;
+            let before = Vec3::from(state.x[i].p);
+            moved |= goal != before;
+            // The prediction adds h v, which brings the particle exactly here.
+            let v = (goal - before) / h;
+            state.v[i] = [v.x, v.y, v.z, 0.0];
+        };
+        for &Attachment { particle, motion, until } in &model.attachments {
+            if state.x[particle as usize].w != 0.0 || self.grabs.iter().any(|g| g.0 == particle) {
+                continue;
+            }
+            if state.time > until as f64 {
+                state.x[particle as usize].w = model.inverse_mass[particle as usize];
+                self.pins_changed = true;
+                continue;
+            }
+            let start = model.start[particle as usize];
+            let motion: &Motion = &model.motions[motion as usize];
+            let goal = if motion.is_still() { start } else { motion.point(start, state.time) };
+            place(state, particle, goal);
+        }
+        for &(particle, goal) in &self.grabs {
+            let now = Vec3::from(state.x[particle as usize].p);
+            place(state, particle, now.lerp(goal, fraction));
+        }
+        moved || self.pins_changed
+    }
+
+    /// Forces, then y = x + h v. Held particles have just been given the velocity of their way.
+    fn predict(&mut self, h: f32) {
+        let Simulation { model, state, team, params, .. } = self;
+        for &(particle, force) in &model.loads {
+            let (w, v) = (state.x[particle as usize].w, &mut state.v[particle as usize]);
+            *v = [v[0] + h * w * force.x, v[1] + h * w * force.y, v[2] + h * w * force.z, 0.0];
+        }
+        let pull = params.gravity.map(|g| g * h);
+        team.for_each_chunk3(&mut state.x, &mut state.start, &mut state.v, GRAIN, |_, x, start, v| {
+            for ((x, start), v) in x.iter_mut().zip(start).zip(v) {
+                *start = *x;
+                let free = if x.w > 0.0 { 1.0 } else { 0.0 };
+                for c in 0..3 {
+                    v[c] += free * pull[c];
+                    x.p[c] += h * v[c];
+                }
+            }
+        });
+        // Rounding in x + h v must not make a pin miss its place.
+        for attachment in &model.attachments {
+            let i = attachment.particle as usize;
+            if state.x[i].w == 0.0 && !self.grabs.iter().any(|g| g.0 == attachment.particle) {
+                let motion = &model.motions[attachment.motion as usize];
+                state.x[i].p = motion.point(model.start[i], state.time).into();
+            }
+        }
+    }
+
+    fn solve(&mut self, h: f32, pins_moved: bool, last: bool, clock: &mut Stopwatch) {
+        self.contacts.clear();
+        self.method.solve(&mut Substep {
+            model: &self.model,
+            h,
+            iterations: self.params.iterations,
+            x: &mut self.state.x,
+            start: &self.state.start,
+            pins_moved,
+            measure: self.measure && last,
+            bodies: &self.bodies,
+            contacts: &mut self.contacts,
+            team: &mut self.team,
+            level: self.level,
+            clock,
+        });
+    }
+
+    fn friction(&mut self) {
+        if !self.bodies.is_empty() {
+            let Simulation { contacts, team, model, bodies, state, .. } = self;
+            contacts.friction(team, model, bodies, &state.start, &mut state.x);
+        }
+    }
+
+    /// v = (x − x₀)/h, and damping.
+    fn velocity(&mut self, h: f32) {
+        let Simulation { model, state, team, .. } = self;
+        for cloth in &model.cloths {
+            let keep = libm::expf(-cloth.damping * h) / h;
+            let (x, start) = (&state.x[cloth.vertices.clone()], &state.start[cloth.vertices.clone()]);
+            team.for_each_chunk(&mut state.v[cloth.vertices.clone()], GRAIN, |first, v| {
+                let (x, start) = (&x[first..first + v.len()], &start[first..first + v.len()]);
+                for ((v, x), start) in v.iter_mut().zip(x).zip(start) {
+                    for c in 0..3 {
+                        v[c] = (x.p[c] - start.p[c]) * keep;
+                    }
+                }
+            });
+        }
+    }
+
+    /// Looks for a bad state; goes back to the last good one if it finds any. Then shows positions to the caller.
+    fn finish(&mut self) {
+        if let Some((particle, what)) = self.find_explosion() {
+            let cloth = self.model.cloths.iter().find(|c| c.vertices.contains(&particle));
+            let cloth = cloth.expect("every particle belongs to a cloth");
+            let vertex = self.model.caller[particle] as usize - cloth.vertices.start;
+            let frame = self.state.frame;
+            self.failure = Some(Failure {
+                frame,
+                vertex,
+                cloth: cloth.name.clone(),
+                what,
+                advice: "a shorter dt, more substeps, or smaller forces may help".into(),
+            });
+            self.state.clone_from(&self.last_good);
+        }
+        self.export_positions();
+    }
+
+    fn find_explosion(&self) -> Option<(usize, String)> {
+        let x = &self.state.x[..self.model.particles()];
+        let far = |p: &Particle| !p.p.iter().all(|c| c.abs() < EXPLODED_DISTANCE);
+        if let Some(i) = x.iter().position(far) {
+            let [a, b, c] = x[i].p;
+            return Some((i, format!("its position is [{a:.3e}, {b:.3e}, {c:.3e}] m")));
+        }
+        for &([a, b], rest) in &self.model.edges {
+            let [pa, pb] = [a, b].map(|i| Vec3::from(x[i as usize].p));
+            let stretch = (pa - pb).length() / rest;
+            if stretch > EXPLODED_STRETCH {
+                return Some((a as usize, format!("an edge there is {stretch:.0} times its rest length")));
+            }
+        }
+        None
+    }
+
+    fn export_positions(&mut self) {
+        for (x, &v) in self.state.x.iter().zip(&self.model.caller) {
+            self.positions[v as usize] = x.p;
+        }
+    }
+}
+
+fn check_params(p: &Params) -> Result<(), BuildError> {
+    let bad = |field: &str, problem: String| Err(BuildError::field(format!("simulation.{field}"), problem));
+    if !(p.dt > 0.0 && p.dt.is_finite()) {
+        return bad("dt", format!("is {}; must be above 0 s, for example 0.016667", p.dt));
+    }
+    if p.substeps == 0 {
+        return bad("substeps", "is 0; must be 1 or more".into());
+    }
+    if p.iterations == 0 {
+        return bad("iterations", "is 0; must be 1 or more".into());
+    }
+    if !p.gravity.iter().all(|g| g.is_finite()) {
+        return bad("gravity", "must be three finite numbers, m/s²".into());
+    }
+    if !(p.damping >= 0.0 && p.damping.is_finite()) {
+        return bad("damping", format!("is {}; must be 0 1/s or more", p.damping));
+    }
+    Ok(())
+}
+
+impl Simulation {
+    /// Positions of all vertices in the caller's order, m.
+    pub fn positions(&self) -> &[[f32; 3]] {
+        &self.positions
+    }
+
+    /// Triangles of all cloths in the caller's numbering.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.model.caller_triangles
+    }
+
+    /// Writes the unit normal of every vertex, in the caller's order: the area-weighted mean of its triangles'.
+    pub fn normals(&self, normals: &mut [[f32; 3]]) {
+        normals.fill([0.0; 3]);
+        for tri in self.triangles() {
+            let [a, b, c] = tri.map(|v| Vec3::from(self.positions[v as usize]));
+            let n = (b - a).cross(c - a);
+            for &v in tri {
+                normals[v as usize] = (Vec3::from(normals[v as usize]) + n).into();
+            }
+        }
+        for n in normals.iter_mut() {
+            *n = Vec3::from(*n).normalize_or(Vec3::Y).into();
+        }
+    }
+
+    /// What is fixed.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// What moves.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The knobs.
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// The colliders.
+    pub fn bodies(&self) -> &[Body] {
+        &self.bodies
+    }
+
+    /// The instructions in use.
+    pub fn simd(&self) -> SimdLevel {
+        self.level
+    }
+
+    /// Uses other instructions; the results are the same.
+    pub fn set_simd(&mut self, level: SimdLevel) {
+        self.level = level;
+    }
+
+    /// How many threads work.
+    pub fn threads(&self) -> usize {
+        self.team.count()
+    }
+
+    /// Uses exactly so many threads, however small the scene; the results are the same.
+    pub fn set_threads(&mut self, count: usize) {
+        self.team = Team::new(count);
+    }
+
+    /// Colours of the method.
+    pub fn colors(&self) -> usize {
+        self.method.colors()
+    }
+
+    /// Keeps what [`Simulation::residual`] needs; costs a little in the last substep of a frame.
+    pub fn measure_residual(&mut self, on: bool) {
+        self.measure = on;
+    }
+
+    /// ‖C + α̃ λ‖ at the end of the last frame, if it was measured.
+    pub fn residual(&mut self) -> Option<f64> {
+        let h = self.params.dt / self.params.substeps as f32;
+        if self.measure { self.method.residual(&mut self.state.x, h) } else { None }
+    }
+
+    /// Stretch of the mesh edges.
+    pub fn strain(&self) -> Strain {
+        metrics::strain(&self.model, &self.state.x)
+    }
+
+    /// Energies, J.
+    pub fn energies(&self) -> Energies {
+        metrics::energies(&self.model, &self.state.x, &self.state.v, self.params.gravity)
+    }
+
+    /// How many vertices are inside a collider.
+    pub fn penetrating_vertices(&self) -> usize {
+        Contacts::penetrating(&self.model, &self.bodies, &self.state.x, 1e-5)
+    }
+
+    /// How many pairs of cloth triangles cross each other.
+    pub fn intersecting_pairs(&self) -> usize {
+        metrics::intersecting_pairs(&self.positions, self.triangles()).len()
+    }
+
+    /// A hash of the bits of the positions, for comparing runs.
+    pub fn state_hash(&self) -> u64 {
+        metrics::state_hash(&self.positions)
+    }
+
+    /// Takes hold of a vertex; it goes to `point` (m) over the next frame and stays held.
+    pub fn grab(&mut self, vertex: usize, point: [f32; 3]) {
+        let Some(particle) = self.particle(vertex) else { return };
+        match self.grabs.iter_mut().find(|g| g.0 == particle) {
+            Some(grab) => grab.1 = point.into(),
+            None => {
+                self.grabs.push((particle, point.into()));
+                self.state.x[particle as usize].w = 0.0;
+                self.pins_changed = true;
+            }
+        }
+    }
+
+    /// Lets go of a vertex; if it is pinned it goes back to its pin.
+    pub fn release(&mut self, vertex: usize) {
+        let Some(particle) = self.particle(vertex) else { return };
+        if let Some(i) = self.grabs.iter().position(|g| g.0 == particle) {
+            self.grabs.swap_remove(i);
+            let time = self.state.time;
+            let pinned = |a: &Attachment| a.particle == particle && time <= a.until as f64;
+            if !self.model.attachments.iter().any(pinned) {
+                self.state.x[particle as usize].w = self.model.inverse_mass[particle as usize];
+            }
+            self.pins_changed = true;
+        }
+    }
+
+    /// Moves a collider to `pose` over the next frame, in place of its script.
+    pub fn move_collider(&mut self, index: usize, pose: Pose) {
+        if let Some(body) = self.bodies.get_mut(index) {
+            body.drive(pose);
+        }
+    }
+
+    fn particle(&self, vertex: usize) -> Option<u32> {
+        let cloth = self.model.cloths.iter().find(|c| c.vertices.contains(&vertex))?;
+        if cloth.grid.is_some() {
+            return Some(vertex as u32);
+        }
+        cloth.vertices.clone().find(|&i| self.model.caller[i] as usize == vertex).map(|i| i as u32)
+    }
+}
