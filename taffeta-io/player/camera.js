@@ -3,11 +3,11 @@
 const HALF_VIEW = Math.tan((15 * Math.PI) / 180);
 
 class Camera {
-  // `low` and `high` are the corners of what should be seen.
-  constructor(low, high) {
-    this.low = low;
-    this.high = high;
-    this.radius = Math.max(length(sub(high, low)) / 2, 1e-3);
+  // Starts with all boxes of the bounds in view.
+  constructor(bounds) {
+    this.middle = bounds.middle;
+    this.radius = bounds.radius;
+    this.points = bounds.boxes.flatMap(({ low, high }) => corners(low, high));
     this.aspect = 1;
     this.touched = false;
     this.wanted = { yaw: 0.62, pitch: 0.36, distance: 1, target: [0, 0, 0] };
@@ -33,18 +33,18 @@ class Camera {
     this.fit(false);
   }
 
-  // Moves back until every corner of the bounds is inside the margins.
+  // Moves back until every corner of the boxes is inside the margins.
   fit(atOnce) {
     const { back, right, up } = this.axes(this.wanted);
     const { top, bottom, side } = this.margins;
     const halfY = HALF_VIEW * (1 - top - bottom), halfX = HALF_VIEW * this.aspect * (1 - 2 * side);
-    let middle = scale(add(this.low, this.high), 0.5);
+    let middle = this.middle;
     let distance = this.radius;
     // Centre and distance depend on each other; a few rounds settle them.
     for (let round = 0; round < 8; round++) {
       let l = Infinity, r = -Infinity, b = Infinity, t = -Infinity, need = 0;
-      for (let k = 0; k < 8; k++) {
-        const d = sub([0, 1, 2].map((i) => (k >> i & 1 ? this.high[i] : this.low[i])), middle);
+      for (const point of this.points) {
+        const d = sub(point, middle);
         const x = dot(d, right), y = dot(d, up), z = dot(d, back);
         const depth = Math.max(distance - z, 1e-6);
         l = Math.min(l, x / depth); r = Math.max(r, x / depth);
@@ -82,7 +82,7 @@ class Camera {
     const { now } = this;
     const { back, right, up } = this.axes(now);
     const eye = add(now.target, scale(back, now.distance));
-    const far = now.distance + this.radius * 16 + length(sub(now.target, scale(add(this.low, this.high), 0.5)));
+    const far = now.distance + this.radius * 16 + length(sub(now.target, this.middle));
     const near = Math.max(now.distance - this.radius * 3, now.distance * 0.03);
     const projection = perspective(HALF_VIEW, this.aspect, near, far);
     projection[8] = jitter[0];

@@ -101,6 +101,7 @@ class Renderer {
       solid: new Program(gl, "solid.vert", ["common", "light", "solid.frag"]),
       floor: new Program(gl, "solid.vert", ["common", "light", "floor.frag"]),
       screen: new Program(gl, "screen.vert", ["common", "screen.frag"]),
+      wire: new Program(gl, "cloth.vert", ["common", "wire.frag"]),
       clothFlat: new Program(gl, "cloth.vert", ["common", "flat.frag"]),
       solidFlat: new Program(gl, "solid.vert", ["common", "flat.frag"]),
     };
@@ -252,7 +253,7 @@ class Renderer {
       gl.bindFramebuffer(gl.FRAMEBUFFER, map.target);
       gl.viewport(0, 0, map.size, map.size);
       gl.clear(gl.DEPTH_BUFFER_BIT);
-      programs.clothFlat.use({ uView: map.matrix });
+      programs.clothFlat.use({ uView: map.matrix, uPull: 0 });
       this.drawCloth();
       for (const [i, body] of this.bodies.entries()) {
         if (body.kind === "plane") continue;
@@ -306,19 +307,19 @@ class Renderer {
 
     // Cloth rests a hair's breadth above the bodies: push those back a little.
     gl.enable(gl.POLYGON_OFFSET_FILL);
-    gl.polygonOffset(2, 8);
+    gl.polygonOffset(1, 4);
     if (look.floor) this.drawFloors(common);
+    gl.enable(gl.CULL_FACE);
     programs.solid.use({ ...common, uFront: linear(BODY_COLOUR) });
     for (const [i, body] of this.bodies.entries()) {
       if (body.kind === "plane") continue;
       programs.solid.use({ uModel: this.poses[i] });
       this.drawBody(body);
     }
-    gl.polygonOffset(1, 1);
-    if (!look.wire) gl.disable(gl.POLYGON_OFFSET_FILL);
-    programs.cloth.use({ ...common, uStrain: look.strain, uStrainRange: this.strain.range || 1, uRamp: STRAIN_COLOURS.flatMap(shown) });
-    this.drawCloth(({ front, back }) => programs.cloth.use({ uFront: front, uBack: back }));
+    gl.disable(gl.CULL_FACE);
     gl.disable(gl.POLYGON_OFFSET_FILL);
+    programs.cloth.use({ ...common, uPull: 0, uStrain: look.strain, uStrainRange: this.strain.range || 1, uRamp: STRAIN_COLOURS.flatMap(shown) });
+    this.drawCloth(({ front, back }) => programs.cloth.use({ uFront: front, uBack: back }));
     if (look.wire) this.drawWire(common, camera);
     this.present(sample);
     this.drawn++;
@@ -367,7 +368,7 @@ class Renderer {
     const pixels = (side / (2 * HALF_VIEW * camera.now.distance)) * this.canvas.height;
     gl.enable(gl.BLEND);
     gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ZERO, gl.ONE);
-    this.programs.clothFlat.use({ ...common, uFlat: [0.07, 0.08, 0.10, clamp(pixels / 22, 0.16, 0.62)] });
+    this.programs.wire.use({ ...common, uPull: 2e-4, uFlat: [0.07, 0.08, 0.10, clamp(pixels / 22, 0.16, 0.62)] });
     gl.bindVertexArray(this.clothArray);
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.wire.buffer);
     gl.drawElements(gl.LINES, this.wire.count, gl.UNSIGNED_INT, 0);

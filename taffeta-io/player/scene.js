@@ -1,6 +1,6 @@
 // ---- Bodies: meshes of the colliders, bounds, colours --------------------------------------------
 
-const PALETTE = ["#b8452e", "#35598f", "#5f8552", "#cf9433", "#77497f", "#2b807c", "#c26f83", "#566577"];
+const PALETTE = ["#b34a34", "#35598f", "#5f8552", "#cf9433", "#77497f", "#2b807c", "#c26f83", "#566577"];
 const BODY_COLOUR = "#cdc8bf";
 const STRAIN_COLOURS = ["#17478c", "#6ea8d6", "#f3f0ea", "#ec9a57", "#96330e"];
 const KEY_DIRECTION = unit([-0.42, 0.86, 0.52]);
@@ -37,6 +37,8 @@ function roundMesh(radius, half) {
 function boxMesh(half) {
   const vertices = [], indices = [];
   const cell = Math.max(Math.min(...half), Math.max(...half) / 8);
+  // A whole number of cells along every side.
+  const phase = (p, k) => (Math.PI * Math.max(1, Math.round((2 * half[k]) / cell)) * (p[k] / half[k] + 1)) / 2;
   for (let axis = 0; axis < 3; axis++) {
     for (const side of [-1, 1]) {
       const u = (axis + 1) % 3, v = (axis + 2) % 3;
@@ -47,7 +49,7 @@ function boxMesh(half) {
         p[u] = a * half[u] * side;
         p[v] = b * half[v];
         n[axis] = side;
-        vertices.push(...p, ...n, (Math.PI * p[u]) / cell, (Math.PI * p[v]) / cell);
+        vertices.push(...p, ...n, phase(p, u), phase(p, v));
       }
       indices.push(base, base + 1, base + 2, base, base + 2, base + 3);
     }
@@ -78,6 +80,8 @@ function bodyRadius(body) {
   }
 }
 
+const corners = (low, high) => Array.from({ length: 8 }, (_, c) => low.map((x, k) => (c >> k & 1 ? high[k] : x)));
+
 class Bounds {
   constructor(low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity]) {
     this.low = [...low];
@@ -104,21 +108,14 @@ class Bounds {
   // Bodies much larger than the cloth are scenery and do not count.
   includeBodies(bodies, poses, largest) {
     bodies.forEach((body, i) => {
-      const pose = poses[i];
+      if (bodyRadius(body) > largest) return;
+      const m = poseMatrix(poses[i]);
       if (body.kind === "capsule") {
-        const m = poseMatrix(pose);
-        if (bodyRadius(body) <= largest) {
-          for (const s of [-1, 1]) this.include(transform(m, [0, s * body.half, 0]), body.radius);
-        }
+        for (const s of [-1, 1]) this.include(transform(m, [0, s * body.half, 0]), body.radius);
       } else if (body.kind === "box") {
-        const m = poseMatrix(pose);
-        if (bodyRadius(body) <= largest) {
-          for (let c = 0; c < 8; c++) {
-            this.include(transform(m, body.half.map((h, k) => (c >> k & 1 ? h : -h))));
-          }
-        }
-      } else if (bodyRadius(body) <= largest) {
-        this.include(pose, body.radius);
+        for (const corner of corners(body.half.map((h) => -h), body.half)) this.include(transform(m, corner));
+      } else {
+        this.include(poses[i], body.radius);
       }
     });
   }
@@ -127,12 +124,34 @@ class Bounds {
   get radius() { return Math.max(length(sub(this.high, this.low)) / 2, 1e-3); }
 }
 
-// The whole recording, as far as the first pose of the bodies tells.
+// Boxes that hold everything worth seeing in the whole recording, and the box around them all.
 function wholeBounds({ about, poses }) {
-  const bounds = new Bounds(about.low, about.high);
-  const largest = bounds.radius * 1.5;
-  bounds.includeBodies(about.colliders, poses[0], largest);
-  return bounds;
+  const boxes = about.boxes.map((b) => new Bounds(b.slice(0, 3), b.slice(3)));
+  const whole = new Bounds();
+  for (const { low, high } of boxes) {
+    whole.include(low);
+    whole.include(high);
+  }
+  if (!boxes.length) whole.include([0, 0, 0], 1);
+  const largest = whole.radius * 1.5;
+  about.colliders.forEach((body, i) => {
+    const low = about.travel[i].slice(0, 3), high = about.travel[i].slice(3);
+    const way = length(sub(high, low)), r = bodyRadius(body);
+    const bounds = new Bounds();
+    if (way < 0.05 * r) {
+      bounds.includeBodies([body], [poses[0][i]], largest);
+    } else if (r + way <= 2 * largest) {
+      bounds.include(low, r);
+      bounds.include(high, r);
+    }
+    if (bounds.low[0] < Infinity) boxes.push(bounds);
+  });
+  for (const { low, high } of boxes) {
+    whole.include(low);
+    whole.include(high);
+  }
+  whole.boxes = boxes.length ? boxes : [whole];
+  return whole;
 }
 
 // A round length not above x: 1 or 5 times a power of ten.

@@ -53,7 +53,7 @@ class Player {
     const { recording } = this;
     const bounds = wholeBounds(recording);
     const canvas = $("view");
-    this.camera = new Camera(bounds.low, bounds.high);
+    this.camera = new Camera(bounds);
     this.renderer = new Renderer(canvas, recording, bounds);
     this.renderer.strain.chooseRange();
     this.attachControls();
@@ -211,8 +211,9 @@ class Player {
     const { about } = this.recording;
     $("scrub").max = about.frames - 1;
     $("scrub").addEventListener("input", (e) => {
+      const wanted = e.target.valueAsNumber;   // pausing moves the slider to the current frame
       this.pause();
-      this.seek(e.target.valueAsNumber);
+      this.seek(wanted);
     });
     for (const s of SPEEDS) $("speed").add(new Option(`${s}×`, s));
     $("speed").addEventListener("change", (e) => this.setSpeed(Number(e.target.value)));
@@ -306,7 +307,7 @@ class Player {
     $("loop").setAttribute("aria-pressed", this.loop);
     $("help").setAttribute("aria-pressed", !$("card").hidden);
     $("figures").setAttribute("aria-pressed", !$("values").hidden);
-    $("play-icon").setAttribute("d", this.playing ? "M7 5h3.500v14H7zM13.500 5H17v14h-3.500z" : "M8 5v14l11.500-7z");
+    $("play-icon").setAttribute("d", this.playing ? "M7 5h3.5v14H7zM13.5 5H17v14h-3.5z" : "M8 5v14l11.5-7z");
     $("play").setAttribute("aria-label", this.playing ? "Pause" : "Play");
     $("speed").value = this.speed;
     $("legend").hidden = !this.look.strain;
@@ -334,7 +335,7 @@ class Player {
 
   tickTexts() {
     const { range } = this.renderer.strain;
-    return [-1, -0.5, 0, 0.5, 1].map((k) => percent(k * range, 0));
+    return [-1, 0, 1].map((k) => percent(k * range, 0));
   }
 
   showRange() {
@@ -382,8 +383,8 @@ class Player {
     pen.fillText("Stretch", x, y - 8);
     pen.font = "12px system-ui, sans-serif";
     this.tickTexts().forEach((text, i) => {
-      pen.textAlign = i === 0 ? "left" : i === 4 ? "right" : "center";
-      pen.fillText(text, x + (w * i) / 4, y + 26);
+      pen.textAlign = i === 0 ? "left" : i === 2 ? "right" : "center";
+      pen.fillText(text, x + (w * i) / 2, y + 26);
     });
   }
 }

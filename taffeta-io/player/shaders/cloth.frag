@@ -22,18 +22,18 @@ void main() {
   float facing = dot(n, uKeyDir);
   float lightSide = facing >= 0.0 ? 1.0 : -1.0;
   float key = keyLight(vPosition, n * lightSide);
-  float sky = skyLight(vPosition, n * (n.y >= 0.0 ? 1.0 : -1.0));
+  float sky = skyLight(vPosition, n);
 
-  // Threads scatter: light creeps round the terminator, and a little comes through.
-  float direct = max(facing * 0.88 + 0.12, 0.0) * key;
+  // Threads let a little light through.
+  float direct = max(facing, 0.0) * key;
   float through = max(-facing, 0.0) * key * 0.16;
   float up = n.y * 0.5 + 0.5;
-  vec3 ambient = SKY * up * mix(0.32, 1.0, sky) + GROUND * (1.0 - up) * mix(0.55, 1.0, sky);
+  vec3 ambient = SKY * up * mix(0.38, 1.0, sky) + GROUND * (1.0 - up) * mix(0.7, 1.0, sky);
 
-  vec3 colour = albedo * (KEY * (direct + through) / PI * 1.15 + ambient * 0.78);
+  vec3 colour = albedo * (KEY * (direct + through) / PI * 1.15 + (ambient * 0.9 + FILL * max(dot(n, eye), 0.0)));
   float grazing = 1.0 - max(dot(n, eye), 0.0);
   colour += (albedo * 0.5 + 0.05) * pow(grazing, 3.5) * (ambient * 0.35 + KEY * 0.16 * key * max(facing, 0.0));
   vec3 h = normalize(eye + uKeyDir);
-  colour += KEY * 0.035 * pow(max(dot(n, h), 0.0), 14.0) * key * step(0.0, facing);
+  colour += KEY * 0.035 * pow(max(dot(n, h), 0.0), 14.0) * key * smoothstep(0.0, 0.25, facing);
   oColour = finish(soften(colour));
 }

@@ -27,11 +27,11 @@ void main() {
   float sky = skyLight(vPosition, n);
   // Away from the scene there is nothing to shadow.
   float fade = 1.0 - smoothstep(0.5, 0.95, r);
-  float shade = mix(1.0, 0.60, (1.0 - key) * fade) * mix(1.0, 0.66, (1.0 - sky) * fade);
+  float shade = mix(1.0, 0.64, (1.0 - key) * fade) * mix(1.0, 0.58, (1.0 - sky) * fade);
   vec3 tint = pow(vec3(shade), vec3(1.06, 1.0, 0.93));
   vec3 colour = backdrop() * tint * (1.0 + 0.03 * near);
   if (uCell > 0.0) {
-    float grid = max(lines(plane, uCell, 0.9) * 0.13, lines(plane, uCell * 0.2, 0.6) * 0.05);
+    float grid = max(lines(plane, uCell, 0.8) * 0.11, lines(plane, uCell * 0.2, 0.5) * 0.04);
     colour *= 1.0 - grid * near * near;
   }
   oColour = finish(colour);

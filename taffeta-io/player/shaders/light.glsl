@@ -12,6 +12,7 @@ uniform sampler2D uKeyDepth, uSkyDepth;
 
 const vec3 KEY = vec3(1.0, 0.955, 0.895) * 2.05;
 const vec3 SKY = vec3(0.80, 0.90, 1.0) * 0.82;
+const vec3 FILL = vec3(0.95, 0.97, 1.0) * 0.10;   // from the eye, so that nothing is flat
 const vec3 GROUND = vec3(0.93, 0.88, 0.82) * 0.38;
 
 vec2 disc(int i, int n, float turn) {
@@ -22,35 +23,35 @@ vec2 disc(int i, int n, float turn) {
 float lit(sampler2DShadow test, sampler2D depth, mat4 matrix, vec4 size, vec3 p, vec3 n, float widest) {
   float turn = grain() * 2.0 * PI;
   // Start a little off the surface, so that it does not shade itself.
-  vec3 q = (matrix * vec4(p + n * size.z * 1.6, 1.0)).xyz * 0.5 + 0.5;
-  vec2 edge = min(q.xy, 1.0 - q.xy);
-  if (min(edge.x, edge.y) <= 0.0) return 1.0;
+  vec3 q = (matrix * vec4(p + n * size.z * 1.5, 1.0)).xyz * 0.5 + 0.5;
+  float edge = min(min(q.x, 1.0 - q.x), min(q.y, 1.0 - q.y));
+  if (edge <= 0.0) return 1.0;
+  // Around the point, compare with the depth of its tangent plane rather than its own.
+  vec3 m = normalize(mat3(matrix) * n);
+  vec2 slope = m.xy / max(-m.z, 0.3);
+  float z = q.z - 0.6 * size.z / size.y;
 
-  float search = widest / size.x;
+  // How far away is what stands in the light?
   float sum = 0.0, hits = 0.0;
-  int probes = max(uTaps / 2, 6);
+  int probes = max(uTaps * 2 / 3, 6);
   for (int i = 0; i < probes; i++) {
-    vec2 d = disc(i, probes, turn) * search;
-    float z = textureLod(depth, q.xy + d, 0.0).r;
-    // A surface tilted to the light must not count its own neighbourhood as an obstacle.
-    float slack = length(d) * size.x / size.y * 0.7;
-    if (z < q.z - 0.0004 - slack * 0.35) { sum += z; hits += 1.0; }
+    vec2 d = disc(i, probes, turn) * widest / size.x;
+    float found = textureLod(depth, q.xy + d, 0.0).r;
+    if (found < z + dot(slope, d)) {
+      sum += found - dot(slope, d);
+      hits += 1.0;
+    }
   }
-  if (hits < 0.5) {
-    return textureLod(test, vec3(q.xy, min(q.z, 1.0) - 0.0004), 0.0);
-  }
-  float gap = (q.z - sum / hits) * size.y;
-  float radius = clamp(gap * size.w, size.z * 1.25, widest);
-  // Wider filters need a larger step off the surface.
-  vec3 r = (matrix * vec4(p + n * (size.z * 1.6 + radius * 0.35), 1.0)).xyz * 0.5 + 0.5;
-  float z = min(r.z, 1.0) - 0.0004;
+  if (hits < 0.5) return textureLod(test, vec3(q.xy, min(z, 1.0)), 0.0);
+
+  float gap = max(q.z - sum / hits, 0.0) * size.y;
+  float radius = clamp(gap * size.w, size.z * 1.25, widest) / size.x;
   float light = 0.0;
   for (int i = 0; i < uTaps; i++) {
-    light += textureLod(test, vec3(r.xy + disc(i, uTaps, turn) * radius / size.x, z), 0.0);
+    vec2 d = disc(i, uTaps, turn) * radius;
+    light += textureLod(test, vec3(q.xy + d, min(z + dot(slope, d), 1.0)), 0.0);
   }
-  light /= float(uTaps);
-  float fade = smoothstep(0.0, 0.06, min(edge.x, edge.y));
-  return mix(1.0, light, fade);
+  return mix(1.0, light / float(uTaps), smoothstep(0.0, 0.06, edge));
 }
 
 float keyLight(vec3 p, vec3 n) {

@@ -21,7 +21,7 @@ use coding::Encoder;
 const PAGE: &str = include_str!("../../player/page.html");
 const STYLE: &str = include_str!("../../player/style.css");
 /// Shaders, each under the id the player asks for.
-const SHADERS: [(&str, &str); 10] = [
+const SHADERS: [(&str, &str); 11] = [
     ("common", include_str!("../../player/shaders/common.glsl")),
     ("light", include_str!("../../player/shaders/light.glsl")),
     (
@@ -53,6 +53,7 @@ const SHADERS: [(&str, &str); 10] = [
         include_str!("../../player/shaders/screen.frag"),
     ),
     ("flat.frag", include_str!("../../player/shaders/flat.frag")),
+    ("wire.frag", include_str!("../../player/shaders/wire.frag")),
 ];
 const SCRIPTS: [&str; 6] = [
     include_str!("../../player/math.js"),
@@ -77,8 +78,50 @@ pub struct HtmlSink {
     block: Vec<u8>,
     frames: usize,
     metrics: Vec<&'static str>,
+    /// Where the cloths have been, in [`BOXES`] stretches of time at most.
+    boxes: Vec<Extent>,
+    /// How many frames go into one box.
+    stretch: usize,
+    /// Where the origin of each collider has been.
+    travel: Vec<Extent>,
+}
+
+/// At most this many boxes tell the player where the cloths have been.
+const BOXES: usize = 64;
+
+/// An axis-aligned box around points.
+#[derive(Clone, Copy)]
+struct Extent {
     low: [f32; 3],
     high: [f32; 3],
+}
+
+impl Extent {
+    const EMPTY: Extent = Extent {
+        low: [f32::INFINITY; 3],
+        high: [f32::NEG_INFINITY; 3],
+    };
+
+    fn include(&mut self, p: [f32; 3]) {
+        if p.iter().all(|x| x.is_finite()) {
+            for c in 0..3 {
+                self.low[c] = self.low[c].min(p[c]);
+                self.high[c] = self.high[c].max(p[c]);
+            }
+        }
+    }
+
+    fn join(mut self, other: Extent) -> Extent {
+        self.include(other.low);
+        self.include(other.high);
+        self
+    }
+
+    /// The six numbers, or nothing if there was no point.
+    fn numbers(&self) -> Option<[f32; 6]> {
+        let ([a, b, c], [d, e, f]) = (self.low, self.high);
+        (a <= d).then_some([a, b, c, d, e, f])
+    }
 }
 
 impl HtmlSink {
@@ -106,8 +149,9 @@ impl HtmlSink {
             block: Vec::new(),
             frames: 0,
             metrics: Vec::new(),
-            low: [f32::INFINITY; 3],
-            high: [f32::NEG_INFINITY; 3],
+            boxes: Vec::new(),
+            stretch: 1,
+            travel: vec![Extent::EMPTY; clip.colliders.len()],
         })
     }
 
@@ -132,6 +176,27 @@ impl HtmlSink {
         }
         self.out.block("mesh", &mesh)?;
         Ok(Encoder::new(self.step, table))
+    }
+
+    /// Notes where things are in this frame.
+    fn measure(&mut self, frame: &Frame<'_>) {
+        if self.frames == BOXES * self.stretch {
+            self.boxes = self
+                .boxes
+                .chunks(2)
+                .map(|b| b[0].join(b[b.len() - 1]))
+                .collect();
+            self.stretch *= 2;
+        }
+        if self.frames.is_multiple_of(self.stretch) {
+            self.boxes.push(Extent::EMPTY);
+        }
+        if let Some(last) = self.boxes.last_mut() {
+            frame.positions.iter().for_each(|&p| last.include(p));
+        }
+        for (extent, pose) in self.travel.iter_mut().zip(frame.colliders) {
+            extent.include(pose.position.to_array());
+        }
     }
 
     fn flush(&mut self) -> Result<(), OutputError> {
@@ -163,8 +228,8 @@ impl HtmlSink {
             "triangles": clip.triangles.len(),
             "edges": clip.edges.len(),
             "step": self.step,
-            "low": self.low,
-            "high": self.high,
+            "boxes": self.boxes.iter().filter_map(Extent::numbers).collect::<Vec<_>>(),
+            "travel": self.travel.iter().map(|e| e.numbers().unwrap_or_default()).collect::<Vec<_>>(),
             "metrics": self.metrics,
             "parts": parts,
             "colliders": clip.colliders.iter().map(shape).collect::<Vec<_>>(),
@@ -188,16 +253,7 @@ impl Sink for HtmlSink {
         };
         encoder.frame(frame.positions, &mut self.block);
         self.encoder = Some(encoder);
-        for p in frame
-            .positions
-            .iter()
-            .filter(|p| p.iter().all(|x| x.is_finite()))
-        {
-            for c in 0..3 {
-                self.low[c] = self.low[c].min(p[c]);
-                self.high[c] = self.high[c].max(p[c]);
-            }
-        }
+        self.measure(frame);
         let mut number = |x: f32| self.block.extend(x.to_le_bytes());
         number(frame.time as f32);
         for pose in frame.colliders {
