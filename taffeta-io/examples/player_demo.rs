@@ -41,7 +41,7 @@ fn main() -> Result<(), OutputError> {
             time: f64::from(time),
             positions: &positions,
             colliders: &[identity(), pose],
-            metrics: &[("fallen_m", f64::from(fall(time)))],
+            metrics: &[("fall_m", f64::from(fall(time)))],
         })?;
     }
     for written in Box::new(sink).finish()? {

@@ -20,10 +20,11 @@ vec2 disc(int i, int n, float turn) {
   return sqrt((float(i) + 0.5) / float(n)) * vec2(cos(a), sin(a));
 }
 
-float lit(sampler2DShadow test, sampler2D depth, mat4 matrix, vec4 size, vec3 p, vec3 n, float widest) {
+float lit(sampler2DShadow test, sampler2D depth, mat4 matrix, vec4 size, vec3 p, vec3 n,
+          float narrowest, float widest, float vanish) {
   float turn = grain() * 2.0 * PI;
-  // Start a little off the surface, so that it does not shade itself.
-  vec3 q = (matrix * vec4(p + n * size.z * 1.5, 1.0)).xyz * 0.5 + 0.5;
+  // Start off the surface, so that it does not shade itself.
+  vec3 q = (matrix * vec4(p + n * narrowest, 1.0)).xyz * 0.5 + 0.5;
   float edge = min(min(q.x, 1.0 - q.x), min(q.y, 1.0 - q.y));
   if (edge <= 0.0) return 1.0;
   // Around the point, compare with the depth of its tangent plane rather than its own.
@@ -42,26 +43,33 @@ float lit(sampler2DShadow test, sampler2D depth, mat4 matrix, vec4 size, vec3 p,
       hits += 1.0;
     }
   }
-  if (hits < 0.5) return textureLod(test, vec3(q.xy, min(z, 1.0)), 0.0);
+  if (hits < 0.5) return 1.0;
 
   float gap = max(q.z - sum / hits, 0.0) * size.y;
-  float radius = clamp(gap * size.w, size.z * 1.25, widest) / size.x;
+  float radius = clamp(gap * size.w, narrowest, widest) / size.x;
   float light = 0.0;
   for (int i = 0; i < uTaps; i++) {
     vec2 d = disc(i, uTaps, turn) * radius;
     light += textureLod(test, vec3(q.xy + d, min(z + dot(slope, d), 1.0)), 0.0);
   }
-  return mix(1.0, light / float(uTaps), smoothstep(0.0, 0.06, edge));
+  float weight = smoothstep(0.0, 0.06, edge) * (1.0 - smoothstep(0.1 * vanish, vanish, gap));
+  return mix(1.0, light / float(uTaps), weight);
 }
 
+// Sharp where things touch, soft far away.
 float keyLight(vec3 p, vec3 n) {
   if (!uShadows) return 1.0;
-  return lit(uKeyTest, uKeyDepth, uKeyMatrix, uKeySize, p, n, uKeySize.x * 0.06);
+  return lit(uKeyTest, uKeyDepth, uKeyMatrix, uKeySize, p, n, uKeySize.z * 1.4, uKeySize.x * 0.06, 1e6);
 }
 
+// Never sharp, and gone where what is above is far away: it hides little of the sky.
 float skyLight(vec3 p, vec3 n) {
   if (!uShadows) return 1.0;
-  return lit(uSkyTest, uSkyDepth, uSkyMatrix, uSkySize, p, n, uSkySize.x * 0.14);
+  // A map seen from above says nothing about walls and undersides.
+  float trust = smoothstep(0.0, 0.5, n.y);
+  if (trust <= 0.0) return 0.65;
+  float seen = lit(uSkyTest, uSkyDepth, uSkyMatrix, uSkySize, p, n, uSkySize.x * 0.005, uSkySize.x * 0.16, uSkySize.x * 0.6);
+  return mix(0.65, seen, trust);
 }
 
 // Ends the highlights softly instead of clipping them.
