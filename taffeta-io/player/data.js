@@ -12,7 +12,8 @@ async function unpack(element) {
     for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
   }
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+  const whole = new Response(stream).arrayBuffer();
+  return new Uint8Array(await whole.catch(() => { throw new Error("Its packed data is damaged."); }));
 }
 
 class Recording {

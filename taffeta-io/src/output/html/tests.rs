@@ -80,7 +80,8 @@ fn page(name: &str, frames: usize) -> String {
     let path = folder.0.join("out.html");
     let mut sink = HtmlSink::create(&path, &clip()).unwrap();
     (0..frames).for_each(|f| push(&mut sink, f));
-    assert_eq!(Box::new(sink).finish().unwrap(), [path.clone()]);
+    let written = Box::new(sink).finish().unwrap();
+    assert_eq!(written, std::slice::from_ref(&path));
     assert_eq!(folder.files(), ["out.html"]);
     std::fs::read_to_string(path).unwrap()
 }
