@@ -311,17 +311,18 @@ impl Simulation {
         }
     }
 
-    /// v = (x − x₀)/h, and damping.
+    /// v ← v + (x − y)/h, then damping. The prediction y = x₀ + h v is made again, to the bit: written as (x − x₀)/h the
+    /// same velocity would carry the rounding of y, and momentum would drift.
     fn velocity(&mut self, h: f32) {
         let Simulation { model, state, team, .. } = self;
         for cloth in &model.cloths {
-            let keep = libm::expf(-cloth.damping * h) / h;
+            let (keep, rate) = (libm::expf(-cloth.damping * h), 1.0 / h);
             let (x, start) = (&state.x[cloth.vertices.clone()], &state.start[cloth.vertices.clone()]);
             team.for_each_chunk(&mut state.v[cloth.vertices.clone()], GRAIN, |first, v| {
                 let (x, start) = (&x[first..first + v.len()], &start[first..first + v.len()]);
                 for ((v, x), start) in v.iter_mut().zip(x).zip(start) {
                     for c in 0..3 {
-                        v[c] = (x.p[c] - start.p[c]) * keep;
+                        v[c] = (v[c] + (x.p[c] - (start.p[c] + h * v[c])) * rate) * keep;
                     }
                 }
             });

@@ -126,6 +126,9 @@ impl Body {
     /// How far the matter that is now at `p` moved during the substep, m.
     #[inline]
     pub fn surface_motion(&self, p: Vec3) -> Vec3 {
+        if self.pose == self.before {
+            return Vec3::ZERO;
+        }
         p - self.before.to_world(self.pose.to_local(p))
     }
 }

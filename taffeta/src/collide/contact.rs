@@ -95,12 +95,16 @@ impl Contacts {
                     let body = &bodies[contact.body as usize];
                     let p = Vec3::from(x.p);
                     let (_, n) = body.distance(p);
-                    let slip = p - Vec3::from(start[first + i].p) - body.surface_motion(p);
-                    let slip = slip - n * slip.dot(n);
+                    // Where it would be now had it stuck to the surface.
+                    let stuck = Vec3::from(start[first + i].p) + body.surface_motion(p);
+                    let moved = p - stuck;
+                    let normal = n * moved.dot(n);
+                    let slip = moved - normal;
                     let limit = body.friction.unwrap_or(cloth.friction) * contact.push;
                     let length = slip.length();
-                    let back = if length <= limit { slip } else { slip * (limit / length) };
-                    x.p = (p - back).into();
+                    // Sticking goes back to `stuck` itself rather than by −slip: rounding must not creep.
+                    let held = if length <= limit { stuck + normal } else { p - slip * (limit / length) };
+                    x.p = held.into();
                 }
             });
         }
