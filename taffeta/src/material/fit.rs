@@ -1,8 +1,8 @@
-//! From fabric to springs and hinges: homogenisation over the mesh.
+//! From fabric to springs: homogenisation over the mesh.
 //!
-//! A spring or a hinge sees only its own direction. Their stiffnesses are therefore chosen so that the *average* over
-//! the mesh, under a uniform strain or curvature, is that of the fabric in warp, weft and bias. On a regular grid
-//! that is exact at every resolution; on an irregular mesh it is exact on average.
+//! A spring sees only its own direction. Stiffnesses are therefore chosen so that the sheet as a whole, under a
+//! uniform strain, is the fabric in warp, weft and bias. On a regular grid that is exact at
+//! every resolution; on an irregular mesh it is corrected for how much the network gives way (`relax.rs`).
 //!
 //! With edge directions t = (cos φ, sin φ) in the warp–weft frame, a spring of stiffness k = A f(φ)/d² (A: the area it
 //! stands for, d: its length) under the strain ε has the energy ½ A f (tᵀ ε t)². Summed,
@@ -10,11 +10,13 @@
 //! for the coupling of warp and weft (Cauchy). A strip with free sides then has D₁₁ − D₁₂²/D₂₂ along the warp.
 //! We take f = a₁ c⁴ + a₂ s⁴ + a₃ c² s² and solve for a.
 
-use glam::{Mat3, Vec3};
+use glam::{Mat3, Vec2, Vec3};
+
+use super::relax::{NetworkRow, relaxation};
 
 /// The three shapes in which stiffness may vary with direction.
-fn basis(c: f32, s: f32) -> Vec3 {
-    let (c2, s2) = (c * c, s * s);
+fn basis(d: Vec2) -> Vec3 {
+    let (c2, s2) = (d.x * d.x, d.y * d.y);
     Vec3::new(c2 * c2, s2 * s2, c2 * s2)
 }
 
@@ -23,23 +25,88 @@ fn outer(a: Vec3, b: Vec3) -> Mat3 {
     Mat3::from_cols(a * b.x, a * b.y, a * b.z)
 }
 
+/// An edge for the fit.
+#[derive(Clone, Copy, Debug)]
+pub struct SheetEdge {
+    /// Its vertices.
+    pub vertices: [u32; 2],
+    /// Direction in the warp–weft frame, a unit vector.
+    pub direction: Vec2,
+    /// Length, m.
+    pub length: f32,
+    /// Area of its triangles, m².
+    pub area: f32,
+}
+
+/// The part of the mesh on which the giving way is computed: the first vertices in the engine's order.
+#[derive(Clone, Debug)]
+pub struct Patch {
+    /// Which vertices can shift: those whose whole neighbourhood lies in the patch. The length is the patch.
+    pub free: Vec<bool>,
+    /// The area that it stands for, m².
+    pub area: f32,
+}
+
+/// Rounds of correction; each brings the sheet within a tenth of the last error.
+const ROUNDS: usize = 3;
+
+/// The stiffness (N/m) of every edge as a spring.
+///
+/// Springs along few directions cannot carry stretch in all of them without some shear; where the fabric's shear
+/// is out of reach (some spring would have to push), the least that is possible is used.
+pub fn fit_springs(edges: &[SheetEdge], patch: &Patch, stretch: [f32; 2], shear: f32) -> Vec<f32> {
+    let total: f32 = edges.iter().map(|e| e.area).sum::<f32>() / 3.0;
+    let mut goal = moduli(stretch, shear);
+    let inside = |e: &&SheetEdge| e.vertices.iter().all(|&v| (v as usize) < patch.free.len());
+    let free: Vec<bool> = patch.free.iter().flat_map(|&f| [f, f]).collect();
+    let mut springs = Vec::new();
+    for round in 0..=ROUNDS {
+        let (fit, reached) =
+            SpringFit::new(edges.iter().map(|e| (e.direction, e.area)), total, stretch, goal);
+        springs = edges.iter().map(|e| fit.stiffness(e.direction) * e.area / (e.length * e.length)).collect();
+        if round == ROUNDS || patch.area <= 0.0 {
+            break;
+        }
+        let rows: Vec<NetworkRow> = (edges.iter().zip(&springs))
+            .filter(|(e, _)| inside(e))
+            .map(|(e, &stiffness)| {
+                let ([a, b], t) = (e.vertices, e.direction);
+                NetworkRow {
+                    unknowns: [2 * a, 2 * a + 1, 2 * b, 2 * b + 1],
+                    gain: [-t.x, -t.y, t.x, t.y],
+                    mode: Vec3::new(t.x * t.x, t.y * t.y, t.x * t.y) * e.length,
+                    stiffness,
+                }
+            })
+            .collect();
+        let lost = relaxation(&rows, &free) * (1.0 / patch.area);
+        let (lost11, lost22, lost12) = (lost.x_axis.x, lost.y_axis.y, lost.x_axis.y);
+        // A strip with free sides: stiffness along warp and weft as the network is, against what is wanted.
+        let d = Vec3::new(reached.x - lost11, reached.y - lost22, reached.z - lost12);
+        let strip = [d.x - d.z * d.z / d.y, d.y - d.z * d.z / d.x];
+        goal.x *= (stretch[0] / strip[0]).clamp(0.8, 1.25);
+        goal.y *= (stretch[1] / strip[1]).clamp(0.8, 1.25);
+    }
+    springs
+}
+
 /// Stiffness of springs by direction.
 #[derive(Clone, Copy, Debug)]
-pub struct SpringFit {
+struct SpringFit {
     coefficients: Vec3,
-    /// The shear stiffness that springs on this mesh can have, N/m: the fabric's, unless the mesh has no edges for it.
-    pub shear: f32,
 }
 
 impl SpringFit {
-    /// Fits to springs given as (cos φ, sin φ, area), for a fabric with these stiffnesses (N/m).
-    ///
-    /// Springs along two directions cannot carry stretch in both without some shear; if the fabric's is out of reach
-    /// (some spring would have to push), the least that is possible is used.
-    pub fn new(springs: &[(f32, f32, f32)], area: f32, stretch: [f32; 2], shear: f32) -> Self {
+    /// Fits to springs given as direction and area; also returns the moduli D₁₁, D₂₂, D₁₂ reached.
+    fn new(
+        springs: impl Iterator<Item = (Vec2, f32)> + Clone,
+        area: f32,
+        stretch: [f32; 2],
+        mut goal: Vec3,
+    ) -> (Self, Vec3) {
         let mut moments = Mat3::ZERO;
-        for &(c, s, a) in springs {
-            let phi = basis(c, s);
+        for (direction, a) in springs.clone() {
+            let phi = basis(direction);
             moments += outer(phi, phi) * (a / area);
         }
         // A mesh whose edges all run one way leaves a direction undetermined: keep the system solvable.
@@ -49,23 +116,33 @@ impl SpringFit {
         }
         let inverse = moments.inverse();
         let mean = (stretch[0] * stretch[1]).sqrt();
-        let floor = 0.02 * stretch[0].min(stretch[1]).min(shear.max(0.05 * mean));
-        let mut shear = shear;
+        // Below that the network has floppy modes, and only prestress would hold it.
+        let floor = 0.25 * stretch[0].min(stretch[1]);
         loop {
-            let coefficients = inverse * moduli(stretch, shear);
-            let least =
-                springs.iter().map(|&(c, s, _)| coefficients.dot(basis(c, s))).fold(f32::MAX, f32::min);
-            if least >= floor || shear > mean {
-                return SpringFit { coefficients, shear };
+            let fit = SpringFit { coefficients: inverse * goal };
+            let raw = |d: Vec2| fit.coefficients.dot(basis(d));
+            let least = springs.clone().map(|(d, _)| raw(d)).fold(f32::MAX, f32::min);
+            if least >= floor || goal.z > mean {
+                return (fit, goal);
             }
-            shear = shear * 1.02 + 1e-3 * mean;
+            // More shear couples warp and weft more: what a free strip feels must stay the same.
+            let strip = [goal.x - goal.z * goal.z / goal.y, goal.y - goal.z * goal.z / goal.x];
+            goal = moduli(strip, goal.z * 1.02 + 1e-3 * mean);
         }
     }
 
     /// f(φ), N/m: the spring's stiffness is f A/d².
-    pub fn stiffness(&self, c: f32, s: f32) -> f32 {
-        self.coefficients.dot(basis(c, s)).max(1e-6 * self.coefficients.abs().max_element())
+    fn stiffness(&self, direction: Vec2) -> f32 {
+        self.coefficients.dot(basis(direction)).max(1e-6 * self.coefficients.abs().max_element())
     }
+}
+
+/// f (N/m) of the springs of a grid with this spacing (m): along x, along z, along the diagonals. Exact.
+pub fn grid_springs([dx, dz]: [f32; 2], stretch: [f32; 2], shear: f32) -> [f32; 3] {
+    let diagonal = Vec2::new(dx, dz).normalize();
+    let directions = [Vec2::X, Vec2::Y, diagonal, Vec2::new(diagonal.x, -diagonal.y)];
+    let (fit, _) = SpringFit::new(directions.iter().map(|&d| (d, 1.0)), 1.0, stretch, moduli(stretch, shear));
+    [fit.stiffness(Vec2::X), fit.stiffness(Vec2::Y), fit.stiffness(diagonal)]
 }
 
 /// D₁₁, D₂₂, D₁₂ with D₁₂ = G for which a free strip has K₁ along the warp and K₂ along the weft:
@@ -75,129 +152,18 @@ fn moduli([k1, k2]: [f32; 2], g: f32) -> Vec3 {
     Vec3::new(k1 * t, k2 * t, g)
 }
 
-/// Stiffness of hinges by direction.
-///
-/// For the curvature κ the fold of a hinge is θ = q·(κ₁₁, κ₂₂, κ₁₂), where q follows from its rest shape: it is the jump
-/// of the slope of the surface ½ xᵀκx, interpolated at the four vertices. A hinge gets the stiffness B f(φ) l²/(A₁ + A₂);
-/// f is fitted so that cylinders along warp, weft and both diagonals have the energy ½ B κ² for each area. For
-/// equilateral triangles f = 1; for a square grid the fit gives 1 on the sides and ½ on the diagonals.
-/// (With the factor 3 that is often printed, and which belongs to the mean curvature of closed surfaces, cloth
-/// would be three times too stiff: see the cantilever test.)
-#[derive(Clone, Copy, Debug)]
-pub struct HingeFit {
-    coefficients: Vec3,
-}
-
-/// One hinge for the fit: its direction, how it answers to curvature, and the area that it stands for.
-#[derive(Clone, Copy, Debug)]
-pub struct HingeShape {
-    /// cos φ and sin φ of the direction *across* the edge.
-    pub across: (f32, f32),
-    /// q: fold for each unit of κ₁₁, κ₂₂, κ₁₂, m.
-    pub response: Vec3,
-    /// l²/(A₁ + A₂).
-    pub shape: f32,
-}
-
-impl HingeFit {
-    /// All hinges alike, with f = 1.
-    pub const UNIFORM: HingeFit = HingeFit { coefficients: Vec3::new(1.0, 1.0, 2.0) };
-
-    /// A regular grid with alternating diagonals and this spacing (m), exactly: 1 on the sides, and 2 c² s² on the
-    /// diagonals, which alone see twist.
-    pub fn grid([dx, dz]: [f32; 2]) -> Self {
-        let (x2, z2) = (dx * dx, dz * dz);
-        let bias = 2.0 - (x2 * x2 + z2 * z2) / (x2 * z2);
-        HingeFit { coefficients: Vec3::new(1.0, 1.0, bias) }
-    }
-
-    /// Fits to the hinges around interior vertices (each counted half at either end), which stand for `area` (m²).
-    pub fn new(hinges: &[HingeShape], area: f32) -> Self {
-        // Cylinders: along x, along z, and the mean of both diagonals, with unit curvature.
-        let cylinders = [
-            (Vec3::X, 1.0),
-            (Vec3::Y, 1.0),
-            (Vec3::new(0.5, 0.5, 0.5), 0.5),
-            (Vec3::new(0.5, 0.5, -0.5), 0.5),
-        ];
-        let rows = [0, 1, 2, 2];
-        let mut system = Mat3::ZERO;
-        for hinge in hinges {
-            let phi = basis(hinge.across.0, hinge.across.1);
-            for (&(kappa, weight), row) in cylinders.iter().zip(rows) {
-                let fold = hinge.response.dot(kappa);
-                let gain = weight * hinge.shape * fold * fold / area;
-                for k in 0..3 {
-                    system.col_mut(k)[row] += gain * phi[k];
-                }
-            }
-        }
-        if hinges.is_empty() || system.determinant().abs() < 1e-6 {
-            return Self::UNIFORM;
-        }
-        let coefficients = system.inverse() * Vec3::ONE;
-        let fit = HingeFit { coefficients };
-        let sound = hinges.iter().all(|h| fit.factor(h.across.0, h.across.1) > 0.05);
-        if sound { fit } else { Self::UNIFORM }
-    }
-
-    /// f(φ) for a hinge with this direction across its edge.
-    pub fn factor(&self, c: f32, s: f32) -> f32 {
-        self.coefficients.dot(basis(c, s))
-    }
-}
-
-/// The response q of a hinge: plane coordinates (in the warp–weft frame) of the edge's ends, then the opposite vertices.
-pub fn hinge_response(p: [glam::Vec2; 4]) -> Vec3 {
-    let edge = p[1] - p[0];
-    let across = glam::Vec2::new(-edge.y, edge.x) / edge.length();
-    let quadratic = |x: glam::Vec2| Vec3::new(0.5 * x.x * x.x, 0.5 * x.y * x.y, x.x * x.y);
-    // Slope across the edge of the plane through the edge and the opposite vertex.
-    let slope = |opposite: glam::Vec2| {
-        let height = (opposite - p[0]).dot(across);
-        let along = (opposite - p[0]).dot(edge) / edge.length_squared();
-        let on_edge = quadratic(p[0]) * (1.0 - along) + quadratic(p[1]) * along;
-        (quadratic(opposite) - on_edge) / height
-    };
-    slope(p[2]) - slope(p[3])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::Vec2;
 
     #[test]
     fn a_square_grid_with_both_diagonals_is_exact() {
-        // One cell: a warp, a weft and two diagonal springs, each standing for the cell.
-        let d = std::f32::consts::FRAC_1_SQRT_2;
-        let springs = [(1.0, 0.0, 1.0), (0.0, 1.0, 1.0), (d, d, 1.0), (d, -d, 1.0)];
         let (k1, k2, g) = (1000.0, 400.0, 50.0);
-        let fit = SpringFit::new(&springs, 1.0, [k1, k2], g);
-        let mut moduli = Vec3::ZERO;
-        for (c, s, a) in springs {
-            moduli += basis(c, s) * (a * fit.stiffness(c, s));
-        }
-        assert!((moduli.z - g).abs() < 0.1, "{moduli}");
-        assert!((moduli.x - moduli.z * moduli.z / moduli.y - k1).abs() < 1.0, "{moduli}");
-        assert!((moduli.y - moduli.z * moduli.z / moduli.x - k2).abs() < 0.5, "{moduli}");
-    }
-
-    #[test]
-    fn equilateral_triangles_need_no_correction() {
-        // The three hinges of an equilateral lattice with side 1.
-        let hinges: Vec<_> = (0..3)
-            .map(|i| {
-                let phi = i as f32 * std::f32::consts::FRAC_PI_3;
-                let (t, m) = (Vec2::new(phi.cos(), phi.sin()), Vec2::new(-phi.sin(), phi.cos()));
-                let h = 0.75f32.sqrt();
-                let p = [t * -0.5, t * 0.5, m * h, m * -h];
-                HingeShape { across: (m.x, m.y), response: hinge_response(p), shape: 1.0 / h }
-            })
-            .collect();
-        let fit = HingeFit::new(&hinges, 0.75f32.sqrt());
-        for phi in [0.0f32, 0.5, 1.0, 2.0] {
-            assert!((fit.factor(phi.cos(), phi.sin()) - 1.0).abs() < 1e-3);
-        }
+        let [fx, fz, fd] = grid_springs([0.1, 0.1], [k1, k2], g);
+        // Each spring stands for one cell; the diagonals have c² = s² = ½.
+        let d = Vec3::new(fx + 0.5 * fd, fz + 0.5 * fd, 0.5 * fd);
+        assert!((d.z - g).abs() < 0.1, "{d}");
+        assert!((d.x - d.z * d.z / d.y - k1).abs() < 1.0, "{d}");
+        assert!((d.y - d.z * d.z / d.x - k2).abs() < 0.5, "{d}");
     }
 }

@@ -2,8 +2,9 @@
 
 mod fit;
 mod presets;
+mod relax;
 
-pub use fit::{HingeFit, HingeShape, SpringFit, hinge_response};
+pub use fit::{Patch, SheetEdge, fit_springs, grid_springs};
 pub use presets::{PRESETS, Preset, Source, preset};
 
 /// A fabric. Every figure is physical, so it does not depend on the mesh, the time step or the iterations.

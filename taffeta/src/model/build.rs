@@ -6,12 +6,16 @@ use super::{Attachment, ClothPart, Model, Tether, select::select};
 use crate::color::Row;
 use crate::constraint::{dihedral, isometric};
 use crate::error::BuildError;
-use crate::material::{Fabric, HingeFit, HingeShape, SpringFit, hinge_response};
-use crate::mesh::{self, Grid, Hinge, NONE, Severity, Topology, TriMesh, distances_from, locality_order};
+use crate::material::{self, Fabric, Patch, SheetEdge};
+use crate::mesh::{
+    self, Edge, Grid, Hinge, NONE, Severity, Topology, TriMesh, distances_from, locality_order,
+};
 use crate::scene::{Bending, Cloth, Scene};
 
 /// Beyond so many pins a vertex is tethered to its nearest alone: finding more would take a search from each.
 const PINS_SEARCHED: usize = 32;
+/// Vertices of the patch on which the giving way of an irregular mesh is computed.
+const PATCH: usize = 10_000;
 /// A hinge that is less bent than this at rest counts as flat, rad.
 const FLAT: f64 = 1e-2;
 
@@ -82,11 +86,11 @@ impl Model {
                 ));
             }
             Bending::Isometric | Bending::Dihedral => {
-                let fit = match &grid {
-                    Some(grid) => HingeFit::grid(grid.spacing()),
-                    None => sheet.hinge_fit(),
+                let hinges = match &grid {
+                    Some(grid) => grid_hinges(grid, &fabric),
+                    None => sheet.hinges(&fabric),
                 };
-                self.add_hinges(index, cloth.bending, &sheet, &fabric, &fit, offset)?;
+                self.add_hinges(index, cloth.bending, &rest, &hinges, offset)?;
             }
         }
 
@@ -165,43 +169,32 @@ impl Model {
         &mut self,
         index: usize,
         bending: Bending,
-        sheet: &Sheet<'_>,
-        fabric: &Fabric,
-        fit: &HingeFit,
+        rest: &[Vec3],
+        hinges: &[(Hinge, f32)],
         offset: u32,
     ) -> Result<(), BuildError> {
-        for hinge in sheet.topology.hinges() {
-            let x = hinge.map(|v| sheet.rest[v as usize].as_dvec3());
-            let shape = sheet.hinge_shape(hinge);
-            let (c, s) = shape.across;
-            let rigidity = fabric.bend[0] * c * c + fabric.bend[1] * s * s;
-            // N·m/rad.
-            let stiffness = rigidity * fit.factor(c, s) * shape.shape;
-            if stiffness <= 0.0 {
-                continue;
-            }
+        for &(hinge, stiffness) in hinges.iter().filter(|h| h.1 > 0.0) {
+            let x = hinge.map(|v| rest[v as usize].as_dvec3());
             let particles = hinge.map(|v| v + offset);
             let rest_angle = dihedral::angle(&x);
             if bending == Bending::Dihedral {
                 self.dihedral.push(Row { particles, params: [1.0 / stiffness, rest_angle as f32] });
-            } else {
-                if rest_angle.abs() > FLAT {
-                    return Err(BuildError::field(
-                        format!("cloth.{index}.bending"),
-                        format!(
-                            "'isometric' needs a flat rest shape, but the triangles at vertices {} and {} meet at {:.1}°; use 'dihedral'",
-                            hinge[0],
-                            hinge[1],
-                            rest_angle.to_degrees()
-                        ),
-                    ));
-                }
-                // |C| = l θ, so ½ |C|²/α = ½ k θ² with α = l²/k.
-                let length2 = (x[1] - x[0]).length_squared() as f32;
-                let k = isometric::weights(&x).map(|k| k as f32);
-                let params = [length2 / stiffness, k[0], k[1], k[2], k[3]];
-                self.isometric.push(Row { particles, params });
+                continue;
             }
+            if rest_angle.abs() > FLAT {
+                let [a, b] = [hinge[0], hinge[1]];
+                let degrees = rest_angle.to_degrees();
+                return Err(BuildError::field(
+                    format!("cloth.{index}.bending"),
+                    format!(
+                        "'isometric' needs a flat rest shape, but two triangles meet at {degrees:.1}° (edge {a}–{b}); use 'dihedral'"
+                    ),
+                ));
+            }
+            // |C| = l θ, so ½ |C|²/α = ½ k θ² with α = l²/k.
+            let length2 = (x[1] - x[0]).length_squared() as f32;
+            let [k1, k2, k3] = isometric::weights(&x).map(|k| k as f32);
+            self.isometric.push(Row { particles, params: [length2 / stiffness, k1, k2, k3] });
         }
         Ok(())
     }
@@ -280,39 +273,74 @@ fn grid_springs(grid: &Grid, fabric: &Fabric, bend: bool, offset: u32) -> Vec<Ro
     let [dx, dz] = grid.spacing();
     let cell = dx * dz;
     let diagonal = (dx * dx + dz * dz).sqrt();
-    let (c, s) = (dx / diagonal, dz / diagonal);
-    let per_cell = [(1.0, 0.0, cell), (0.0, 1.0, cell), (c, s, cell), (c, -s, cell)];
-    let fit = SpringFit::new(&per_cell, cell, fabric.stretch, fabric.shear);
+    let [along_x, along_z, bias] = material::grid_springs([dx, dz], fabric.stretch, fabric.shear);
     let mut rows = Vec::new();
-    let mut spring = |a: (usize, usize), b: (usize, usize), area: f32, (c, s): (f32, f32), length: f32| {
+    let mut spring = |a: (usize, usize), b: (usize, usize), area: f32, f: f32, length: f32| {
         let particles = [grid.vertex(a.0, a.1) + offset, grid.vertex(b.0, b.1) + offset];
-        let stiffness = fit.stiffness(c, s) * area / (length * length);
+        let stiffness = f * area / (length * length);
         rows.push(Row { particles, params: [1.0 / stiffness, length] });
     };
     for z in 0..grid.rows() {
         // A boundary row stands for half a row of cells.
         let share = if z == 0 || z == grid.cells_z { 0.5 } else { 1.0 };
         for x in 0..grid.cells_x {
-            spring((x, z), (x + 1, z), share * cell, (1.0, 0.0), dx);
+            spring((x, z), (x + 1, z), share * cell, along_x, dx);
         }
         for x in 0..grid.cells_x.saturating_sub(1) * bend as usize {
-            spring((x, z), (x + 2, z), share * cell, (1.0, 0.0), 2.0 * dx);
+            spring((x, z), (x + 2, z), share * cell, along_x, 2.0 * dx);
         }
     }
     for z in 0..grid.cells_z {
         for x in 0..grid.columns() {
             let share = if x == 0 || x == grid.cells_x { 0.5 } else { 1.0 };
-            spring((x, z), (x, z + 1), share * cell, (0.0, 1.0), dz);
+            spring((x, z), (x, z + 1), share * cell, along_z, dz);
             if bend && z + 2 < grid.rows() {
-                spring((x, z), (x, z + 2), share * cell, (0.0, 1.0), 2.0 * dz);
+                spring((x, z), (x, z + 2), share * cell, along_z, 2.0 * dz);
             }
         }
         for x in 0..grid.cells_x {
-            spring((x, z), (x + 1, z + 1), cell, (c, s), diagonal);
-            spring((x + 1, z), (x, z + 1), cell, (c, -s), diagonal);
+            spring((x, z), (x + 1, z + 1), cell, bias, diagonal);
+            spring((x + 1, z), (x, z + 1), cell, bias, diagonal);
         }
     }
     rows
+}
+
+/// Hinges of a grid with their stiffness (N·m/rad), chosen so that the energy is ½ (B₁ κ₁₁² + B₂ κ₂₂² + 2 B₁₂ κ₁₂²) for each
+/// area, exactly.
+///
+/// They are not those of the triangles. With alternating diagonals every other vertex of a row would carry all of the
+/// bending and the ones between could kink for nothing; with all diagonals one way, bending would twist. Instead
+/// every vertex is the middle of a fold along its row and one along its column, and every cell has one across its
+/// diagonal, which sees twist alone. There are just as many.
+fn grid_hinges(grid: &Grid, fabric: &Fabric) -> Vec<(Hinge, f32)> {
+    let [dx, dz] = grid.spacing();
+    let (nx, nz) = (grid.columns(), grid.rows());
+    let mut hinges = Vec::new();
+    for z in 0..nz {
+        let share = if z == 0 || z + 1 == nz { 0.5 } else { 1.0 };
+        let beside = if z > 0 { z - 1 } else { 1 };
+        for x in 1..nx - 1 {
+            let hinge = [(x, z), (x, beside), (x + 1, z), (x - 1, z)].map(|(x, z)| grid.vertex(x, z));
+            hinges.push((hinge, fabric.bend[0] * share * dz / dx));
+        }
+    }
+    for z in 1..nz - 1 {
+        for x in 0..nx {
+            let share = if x == 0 || x + 1 == nx { 0.5 } else { 1.0 };
+            let beside = if x > 0 { x - 1 } else { 1 };
+            let hinge = [(x, z), (beside, z), (x, z + 1), (x, z - 1)].map(|(x, z)| grid.vertex(x, z));
+            hinges.push((hinge, fabric.bend[1] * share * dx / dz));
+        }
+    }
+    let twist = 2.0 * (fabric.bend[0] * fabric.bend[1]).sqrt() * dx * dz / (dx * dx + dz * dz);
+    for z in 0..grid.cells_z {
+        for x in 0..grid.cells_x {
+            let hinge = [(x, z), (x + 1, z + 1), (x + 1, z), (x, z + 1)].map(|(x, z)| grid.vertex(x, z));
+            hinges.push((hinge, twist));
+        }
+    }
+    hinges
 }
 
 /// A mesh with what its springs and hinges need to know.
@@ -344,71 +372,72 @@ impl<'a> Sheet<'a> {
         Sheet { rest, topology, areas, frames }
     }
 
-    /// cos and sin of the angle from the warp to `d` in triangle `t`.
-    fn direction(&self, t: u32, d: Vec3) -> (f32, f32) {
+    /// A direction in the warp–weft frame of triangle `t`.
+    fn direction(&self, t: u32, d: Vec3) -> Vec2 {
         let [warp, weft] = self.frames[t as usize];
-        let flat = Vec2::new(d.dot(warp), d.dot(weft)).normalize_or(Vec2::X);
-        (flat.x, flat.y)
+        Vec2::new(d.dot(warp), d.dot(weft)).normalize_or(Vec2::X)
+    }
+
+    fn area(&self, edge: &Edge) -> f32 {
+        edge.triangles.iter().filter(|&&t| t != NONE).map(|&t| self.areas[t as usize]).sum()
     }
 
     fn springs(&self, fabric: &Fabric, offset: u32) -> Vec<Row<2, 2>> {
-        let total: f32 = self.areas.iter().sum();
-        let shapes: Vec<(f32, f32, f32)> = (self.topology.edges.iter())
-            .map(|edge| {
-                let [a, b] = edge.vertices.map(|v| self.rest[v as usize]);
-                let (c, s) = self.direction(edge.triangles[0], b - a);
-                let area =
-                    edge.triangles.iter().filter(|&&t| t != NONE).map(|&t| self.areas[t as usize]).sum();
-                (c, s, area)
-            })
-            .collect();
-        let fit = SpringFit::new(&shapes, total, fabric.stretch, fabric.shear);
-        (self.topology.edges.iter().zip(shapes))
-            .map(|(edge, (c, s, area))| {
-                let [a, b] = edge.vertices.map(|v| self.rest[v as usize]);
-                let length = (b - a).length();
-                let stiffness = fit.stiffness(c, s) * area / (length * length);
-                Row { particles: edge.vertices.map(|v| v + offset), params: [1.0 / stiffness, length] }
-            })
+        let shape = |edge: &Edge| {
+            let [a, b] = edge.vertices.map(|v| self.rest[v as usize]);
+            SheetEdge {
+                vertices: edge.vertices,
+                direction: self.direction(edge.triangles[0], b - a),
+                length: (b - a).length(),
+                area: self.area(edge),
+            }
+        };
+        let edges: Vec<SheetEdge> = self.topology.edges.iter().map(shape).collect();
+        let stiffness = material::fit_springs(&edges, &self.patch(), fabric.stretch, fabric.shear);
+        (edges.iter().zip(stiffness))
+            .map(|(e, k)| Row { particles: e.vertices.map(|v| v + offset), params: [1.0 / k, e.length] })
             .collect()
     }
 
-    fn hinge_shape(&self, hinge: Hinge) -> HingeShape {
-        let edge = self.topology.edges.binary_search_by_key(&[hinge[0], hinge[1]], |e| e.vertices);
-        let edge = &self.topology.edges[edge.expect("a hinge is an edge")];
-        let [p0, p1, p2, p3] = hinge.map(|v| self.rest[v as usize]);
-        let (along, length) = ((p1 - p0).normalize(), (p1 - p0).length());
-        let (c, s) = self.direction(edge.triangles[0], along);
-        let (t, m) = (Vec2::new(c, s), Vec2::new(-s, c));
-        // Unfolded into the plane, the edge along t from the origin, one triangle on either side.
-        let corner = |p: Vec3, side: f32| {
-            let x = (p - p0).dot(along);
-            t * x + m * (side * (p - p0 - along * x).length())
+    /// The hinges with their stiffness, N·m/rad: B l²/(A₁ + A₂), B taken across the edge.
+    ///
+    /// Under cylindrical bending that sums to ½ B κ² for each area, exactly for equilateral triangles and on average for others.
+    /// (With the factor 3 that is often printed, and which belongs to the mean curvature of closed surfaces, cloth would
+    /// be three times too stiff: see the cantilever test.)
+    fn hinges(&self, fabric: &Fabric) -> Vec<(Hinge, f32)> {
+        let stiffness = |edge: &Edge| {
+            let [p0, p1] = edge.vertices.map(|v| self.rest[v as usize]);
+            let across = self.direction(edge.triangles[0], p1 - p0).perp();
+            let rigidity = fabric.bend[0] * across.x * across.x + fabric.bend[1] * across.y * across.y;
+            let vertices = [edge.vertices[0], edge.vertices[1], edge.opposite[0], edge.opposite[1]];
+            (vertices, rigidity * (p1 - p0).length_squared() / self.area(edge))
         };
-        let flat = [Vec2::ZERO, t * length, corner(p2, 1.0), corner(p3, -1.0)];
-        let area: f32 = edge.triangles.iter().map(|&t| self.areas[t as usize]).sum();
-        HingeShape { across: (m.x, m.y), response: hinge_response(flat), shape: length * length / area }
+        self.topology.edges.iter().filter(|e| e.triangles[1] != NONE).map(stiffness).collect()
     }
 
-    fn hinge_fit(&self) -> HingeFit {
-        let boundary = self.topology.boundary();
-        let mut dual = vec![0.0; self.rest.len()];
+    /// The first vertices; free are those that do not lie on the boundary of the mesh or of the patch.
+    fn patch(&self) -> Patch {
+        let count = self.rest.len().min(PATCH);
+        let mut free: Vec<bool> = self.topology.boundary()[..count].iter().map(|on| !on).collect();
+        let mut dual = vec![0.0; count];
         for edge in &self.topology.edges {
             for (&t, &v) in edge.triangles.iter().zip(&edge.opposite).filter(|(t, _)| **t != NONE) {
-                dual[v as usize] += self.areas[t as usize] / 3.0;
+                if let Some(dual) = dual.get_mut(v as usize) {
+                    *dual += self.areas[t as usize] / 3.0;
+                }
+            }
+            if edge.vertices.iter().any(|&v| v as usize >= count) {
+                edge.vertices.iter().for_each(|&v| {
+                    if let Some(f) = free.get_mut(v as usize) {
+                        *f = false
+                    }
+                });
             }
         }
-        let interior = |v: u32| !boundary[v as usize];
-        let area: f32 = (0..self.rest.len() as u32).filter(|&v| interior(v)).map(|v| dual[v as usize]).sum();
-        let mut shapes = Vec::new();
-        for hinge in self.topology.hinges() {
-            let ends = hinge[..2].iter().filter(|&&v| interior(v)).count();
-            if ends > 0 {
-                let shape = self.hinge_shape(hinge);
-                shapes.push(HingeShape { shape: shape.shape * 0.5 * ends as f32, ..shape });
-            }
-        }
-        HingeFit::new(&shapes, area)
+        // On the mesh's own boundary there is nothing to give way to, but at the cut of a patch there is.
+        let counts = |i: usize| free[i] || count == self.rest.len();
+        let area = (0..count).filter(|&i| counts(i)).map(|i| dual[i]).sum();
+        Patch { free, area }
     }
 }
 

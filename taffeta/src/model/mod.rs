@@ -30,8 +30,8 @@ pub struct Model {
     pub distance: Vec<Row<2, 2>>,
     /// Dihedral hinges: compliance (rad/(N·m)), rest angle (rad).
     pub dihedral: Vec<Row<4, 2>>,
-    /// Isometric hinges: compliance (m/N), four weights.
-    pub isometric: Vec<Row<4, 5>>,
+    /// Isometric hinges: compliance (m/N), weights of the last three particles.
+    pub isometric: Vec<Row<4, 4>>,
     /// Tethers.
     pub tethers: Vec<Tether>,
     /// Held particles.

@@ -27,7 +27,7 @@ where
 {
     distance: Sweep<D, 2, 2, 1>,
     dihedral: Sweep<H, 4, 2, 1>,
-    isometric: Sweep<H, 4, 5, 3>,
+    isometric: Sweep<H, 4, 4, 3>,
     tether: Sweep<T, 1, 6, 1>,
 }
 
