@@ -34,4 +34,12 @@ impl State {
         v.resize(x.len(), [0.0; 4]);
         State { start: x.clone(), x, v, time: 0.0, frame: 0 }
     }
+
+    /// Becomes a copy of `other`, which has as many particles, without allocating.
+    pub fn copy_from(&mut self, other: &State) {
+        self.x.copy_from_slice(&other.x);
+        self.start.copy_from_slice(&other.start);
+        self.v.copy_from_slice(&other.v);
+        (self.time, self.frame) = (other.time, other.frame);
+    }
 }

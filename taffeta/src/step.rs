@@ -192,7 +192,7 @@ impl Simulation {
     pub fn step(&mut self, dt: f32) -> StepReport {
         let mut clock = Stopwatch::start();
         if self.failure.is_none() && dt > 0.0 && dt.is_finite() {
-            self.last_good.clone_from(&self.state);
+            self.last_good.copy_from(&self.state);
             let begin = self.state.time;
             let h = dt / self.params.substeps as f32;
             for substep in 1..=self.params.substeps {
@@ -343,7 +343,7 @@ impl Simulation {
                 what,
                 advice: "a shorter dt, more substeps, or smaller forces may help".into(),
             });
-            self.state.clone_from(&self.last_good);
+            self.state.copy_from(&self.last_good);
         }
         self.export_positions();
     }

@@ -48,14 +48,16 @@ impl Kernel<2, 2, 1> for Project {
         lambda: &mut [L; 1],
     ) {
         let d = a.p - b.p;
-        let length = (d.length_squared() + rest.like(TINY)).sqrt();
+        let square = d.length_squared() + rest.like(TINY);
         let alpha = compliance * rest.like(self.inv_h2);
-        let mut c = length - rest;
+        // Δλ/l = (C l + α̃ λ l)/(l² (w₁ + w₂ + α̃)): the root and the division do not wait for each other.
+        let inverse = rest.like(1.0) / ((a.w + b.w + alpha) * square);
+        let length = square.sqrt();
+        let mut c = rest - length;
         if !FIRST {
-            c = c + finite(alpha) * lambda[0];
+            c = c - finite(alpha) * lambda[0];
         }
-        // Δλ/l at once: dividing by the length again is saved.
-        let step = -c / ((a.w + b.w + alpha) * length);
+        let step = c * length * inverse;
         if !FIRST {
             lambda[0] = lambda[0] + step * length;
         }
