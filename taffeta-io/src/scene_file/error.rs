@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum SceneFileError {
     /// There is no scene of that name.
-    #[error("there is no scene '{name}'; {hint} A scene of your own is a file that ends in .toml")]
+    #[error("there is no scene '{name}'; {hint} (a scene of your own is a file that ends in .toml)")]
     UnknownScene {
         /// The name given.
         name: String,
