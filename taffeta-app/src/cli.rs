@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use taffeta::error::suggestion;
 use taffeta::lanes::SimdLevel;
 use taffeta::solver::METHODS;
@@ -149,6 +150,21 @@ pub struct BenchArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Reads the command line; ends the program if it is wrong.
+pub fn parse() -> Cli {
+    Cli::try_parse().unwrap_or_else(|error| {
+        let name = match error.get(ContextKind::InvalidSubcommand) {
+            Some(ContextValue::String(name)) if error.kind() == ErrorKind::InvalidSubcommand => name,
+            _ => error.exit(),
+        };
+        let command = Cli::command();
+        let known: Vec<&str> = command.get_subcommands().map(|c| c.get_name()).collect();
+        let (hint, all) = (suggestion(name, &known), known.join(", "));
+        let message = format!("there is no command '{name}'; {hint} (commands: {all})");
+        Cli::command().error(ErrorKind::InvalidSubcommand, message).exit()
+    })
 }
 
 fn method(name: &str) -> Result<String, String> {

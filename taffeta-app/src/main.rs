@@ -13,13 +13,11 @@ mod run;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use cli::{Cli, Command};
+use cli::Command;
 use fault::{Fault, say};
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let result = match cli::parse().command {
         Some(Command::List(args)) => list::list(&args),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Check(args)) => check::check(&args),

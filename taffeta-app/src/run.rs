@@ -38,14 +38,14 @@ pub fn run(args: &RunArgs) -> Result<(), Fault> {
         params.substeps,
         params.iterations
     );
-    let recorder = Recorder::open(&args.out, &record::clip(&sim, title, subtitle)).map_err(Fault::failed)?;
-
     // A second Ctrl-C does not wait. Without a handler the files are lost on Ctrl-C, but the run is not.
     let _ = ctrlc::set_handler(|| {
         if STOP.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
     });
+    let recorder = Recorder::open(&args.out, &record::clip(&sim, title, subtitle)).map_err(Fault::failed)?;
+
     Run::new(args, &loaded, sim, recorder).finish()
 }
 
