@@ -80,10 +80,10 @@ Examples:
   taffeta run friction --seconds 5 --out frames/cloth_%04d.obj --out metrics.csv
   taffeta run my.toml --substeps 40 --json > result.json
 
-The endings of --out: .html plays in any browser; .glb .pc2 .mdd are animations; .obj .ply hold the last frame, or
+The endings of --out: .html plays in any browser; .glb .pc2 .mdd are animations; .obj .ply hold the last frame, or \
 every frame when the name has %04d; .csv holds metrics per frame. See `taffeta list formats`.
 
-Exits with 0 when done, 2 if something asked for is wrong (then nothing is written), 1 if the simulation or the writing
+Exits with 0 when done, 2 if something asked for is wrong (then nothing is written), 1 if the simulation or the writing \
 failed, 130 after Ctrl-C; what was simulated until then is written.";
 
 #[derive(Args)]

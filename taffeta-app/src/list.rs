@@ -138,15 +138,20 @@ fn plain(value: f32) -> Value {
     json!(value.to_string().parse::<f64>().unwrap_or(value as f64))
 }
 
+/// The same for people: small ones with an exponent.
+fn short(value: f32) -> String {
+    if value.abs() < 1e-3 { format!("{value:e}") } else { value.to_string() }
+}
+
 fn fabric_text(p: &Preset, text: &mut String) {
     let _ = writeln!(text, "{:<18}{}", p.name, p.about);
     for (name, unit, values, source) in figures(p) {
-        let mut shown: Vec<String> = values.iter().map(|&v| plain(v).to_string()).collect();
+        let mut shown: Vec<String> = values.iter().map(|&v| short(v)).collect();
         shown.dedup();
         let figure = format!("{} {unit}", shown.join(" / "));
         let _ = writeln!(text, "  {name:<16}{figure:<28}{:<10} {}", source.word(), source.note());
     }
     let f = &p.fabric;
-    let _ = writeln!(text, "  {:<16}{}", "friction", plain(f.friction));
-    let _ = writeln!(text, "  {:<16}{} 1/s", "damping", plain(f.damping));
+    let _ = writeln!(text, "  {:<16}{}", "friction", short(f.friction));
+    let _ = writeln!(text, "  {:<16}{} 1/s", "damping", short(f.damping));
 }

@@ -98,6 +98,11 @@ impl Report {
         &self.timing
     }
 
+    /// Whether it went to its end.
+    pub fn is_complete(&self) -> bool {
+        self.failure.is_none() && !self.interrupted
+    }
+
     /// The object that `--json` prints.
     pub fn json(&self, sim: &mut Simulation) -> Value {
         let residual = sim.residual();

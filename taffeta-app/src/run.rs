@@ -153,29 +153,26 @@ impl<'a> Run<'a> {
         report.written = written;
 
         let write_error = recorded.err().or(unfinished);
-        if args.json && write_error.is_none() {
-            say(&report.json(&mut sim).to_string())?;
-        }
+        let said = match (args.json, args.quiet) {
+            _ if write_error.is_some() => Ok(()),
+            (true, _) => say(&report.json(&mut sim).to_string()),
+            (false, false) if report.is_complete() => say(&report.text(&sim)),
+            (false, _) => Ok(()),
+        };
         let files = file_list(&report.written);
-        let message = match (write_error, &report.failure) {
-            (Some(error), _) => Some(Fault::failed(format!("{error}{files}"))),
-            (None, Some(failure)) => Some(Fault::failed(format!("{failure}{files}"))),
+        match (write_error, &report.failure) {
+            (Some(error), _) => Err(Fault::failed(format!("{error}{files}"))),
+            (None, Some(failure)) => Err(Fault::failed(format!("{failure}{files}"))),
             (None, None) if report.interrupted => {
                 let done = report.timing().frames();
-                Some(Fault::Interrupted(format!("stopped after {done} of {frames} frames{files}")))
+                Err(Fault::Interrupted(format!("stopped after {done} of {frames} frames{files}")))
             }
-            (None, None) => None,
-        };
-        if let Some(fault) = message {
-            return Err(fault);
-        }
-        match (args.quiet, args.json) {
-            (true, _) => Ok(()),
-            (false, true) => {
-                report.written.iter().for_each(|path| mention(&format!("written: {}", path.display())));
-                Ok(())
+            (None, None) => {
+                if args.json && !args.quiet && !files.is_empty() {
+                    mention(files.trim_start());
+                }
+                said
             }
-            (false, false) => say(&report.text(&sim)),
         }
     }
 }

@@ -117,6 +117,11 @@ fn an_explosion_is_reported_and_the_frames_before_are_kept() {
     assert_eq!(pc2(&folder.path().join("a.pc2")), (81, 1));
     assert_eq!(fs::read_to_string(folder.path().join("a.csv")).unwrap().lines().count(), 2);
 
+    // A page that was written is whole.
+    if let Ok(page) = fs::read_to_string(folder.path().join("a.html")) {
+        assert!(page.trim_end().ends_with("</html>"));
+    }
+
     let output = run(folder.path(), &format!("{line} --json"));
     assert_eq!(output.status.code(), Some(1));
     let value = json(&output);

@@ -156,7 +156,7 @@ fn violation(root: &Value, schema: &Value, value: &Value, at: &str) -> Option<St
         let target = root.pointer(target.trim_start_matches('#')).expect("the reference exists");
         return violation(root, target, value, at);
     }
-    for alternatives in ["anyOf", "oneOf"].iter().filter_map(|word| schema[*word].as_array()) {
+    if let Some(alternatives) = schema["anyOf"].as_array().or(schema["oneOf"].as_array()) {
         let problems: Vec<_> = alternatives.iter().map(|s| violation(root, s, value, at)).collect();
         return if problems.contains(&None) { None } else { problems.into_iter().flatten().last() };
     }

@@ -47,7 +47,7 @@ impl Text {
     }
 
     fn wrong_at(&self, span: Range<usize>, problem: String) -> SceneFileError {
-        let before = &self.text[..self.text.floor_char_boundary(span.start)];
+        let before = self.text.get(..span.start).unwrap_or(&self.text);
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
         SceneFileError::Line { file: self.file.clone(), line, column, problem }
