@@ -128,27 +128,47 @@ fn an_explosion_is_reported_and_the_frames_before_are_kept() {
     assert_eq!((&value["failure"]["frame"], &value["frames"]), (&1.into(), &0.into()));
 }
 
+/// Starts a long run that writes `a.pc2` and interrupts it once `then` has been done; exit code and message.
+#[cfg(unix)]
+fn interrupted(folder: &std::path::Path, then: impl FnOnce()) -> (Option<i32>, String) {
+    let mut child = taffeta(folder)
+        .args("run hang --threads 1 --frames 1000000 --set cloth.0.resolution=4 --out a.pc2".split(' '))
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The file under its temporary name shows that the run has begun.
+    while files(folder).is_empty() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    then();
+    let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(interrupt.unwrap().success());
+    let code = child.wait().unwrap().code();
+    (code, std::io::read_to_string(child.stderr.take().unwrap()).unwrap())
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_finishes_the_files() {
     let folder = tempfile::tempdir().unwrap();
-    let mut child = taffeta(folder.path())
-        .args("run hang --threads 1 --frames 1000000 --set cloth.0.resolution=4 --out a.pc2".split(' '))
-        .stderr(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // The file under its temporary name shows that the run has begun.
-    while files(folder.path()).is_empty() {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    std::thread::sleep(std::time::Duration::from_millis(100));
-    let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(interrupt.unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    let message = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
+    let (code, message) = interrupted(folder.path(), || ());
+    assert_eq!(code, Some(130), "{message}");
     assert!(message.contains("stopped after") && message.contains("a.pc2"), "{message}");
     assert_eq!(pc2(&folder.path().join("a.pc2")).0, 25);
+    assert_eq!(files(folder.path()).len(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_completed_is_a_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let in_the_way = || fs::create_dir_all(folder.path().join("a.pc2/full")).unwrap();
+    let (code, message) = interrupted(folder.path(), in_the_way);
+    assert_eq!(code, Some(1), "{message}");
+    assert!(message.contains("a.pc2: cannot write"), "{message}");
+    assert_eq!(files(folder.path()).len(), 1, "the temporary file is gone");
 }
 
 #[test]

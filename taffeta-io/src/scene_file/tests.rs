@@ -247,3 +247,19 @@ fn every_field_is_documented() {
         assert!(text.contains(&format!("`{}`", scene.name)), "docs/scenes.md does not name '{}'", scene.name);
     }
 }
+
+#[test]
+fn whole_examples_in_the_documentation_are_valid() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/scenes.md");
+    let text = fs::read_to_string(path).unwrap();
+    let blocks = text.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    // Others show lines within a table.
+    let whole =
+        |block: &&str| ["[simulation]", "[[cloth]]", "[[collider]]"].iter().any(|t| block.starts_with(t));
+    let mut count = 0;
+    for block in blocks.filter(whole) {
+        count += 1;
+        Text::new("docs/scenes.md".into(), block.into()).parse().unwrap();
+    }
+    assert!(count >= 4);
+}
