@@ -1,7 +1,8 @@
-//! Files around the taffeta engine: meshes in, results out.
+//! Files around the taffeta engine: scenes and meshes in, results out.
 
 #![forbid(unsafe_code)]
 
 mod ending;
 pub mod mesh_file;
 pub mod output;
+pub mod scene_file;

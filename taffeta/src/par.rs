@@ -14,7 +14,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 
 /// Spins before a waiting thread starts to yield its time slice.
-const SPINS_BEFORE_YIELD: u32 = 2_000;
+const SPINS_BEFORE_YIELD: u32 = 300;
 /// Yields before an idle helper goes to sleep.
 const YIELDS_BEFORE_SLEEP: u32 = 200;
 

@@ -1,0 +1,40 @@
+//! Measurements of this machine, in suites.
+
+mod kernels;
+
+use std::path::PathBuf;
+
+use taffeta::error::suggestion;
+
+use crate::cli::BenchArgs;
+use crate::fault::Fault;
+
+/// How the results are to be given.
+pub struct Options {
+    /// As JSON on standard output.
+    pub json: bool,
+    /// Also to this file.
+    pub out: Option<PathBuf>,
+}
+
+struct Suite {
+    name: &'static str,
+    run: fn(&Options) -> Result<(), Fault>,
+}
+
+const SUITES: &[Suite] = &[Suite { name: "kernels", run: kernels::run }];
+
+/// Runs one suite, or all.
+pub fn bench(args: &BenchArgs) -> Result<(), Fault> {
+    let names: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
+    if let Some(name) = &args.suite
+        && !names.contains(&name.as_str())
+    {
+        let hint = suggestion(name, &names);
+        let all = names.join(", ");
+        return Err(Fault::Input(format!("there is no suite '{name}'; {hint} (suites: {all})")));
+    }
+    let options = Options { json: args.json, out: args.out.clone() };
+    let wanted = |suite: &&Suite| args.suite.as_deref().is_none_or(|name| name == suite.name);
+    SUITES.iter().filter(wanted).try_for_each(|suite| (suite.run)(&options))
+}

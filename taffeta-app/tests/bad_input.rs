@@ -1,0 +1,129 @@
+//! Whatever is asked for wrongly: exit code 2, one message with what is right, nothing on standard output, nothing
+//! written.
+
+mod common;
+
+use std::fs;
+
+use common::{files, run, stderr};
+
+/// A command line, and words its message must have.
+const CASES: &[(&str, &[&str])] = &[
+    // Names.
+    ("run hagn", &["'hagn'", "did you mean 'hang'?"]),
+    ("run zzzzzzzzzz", &["there are hang, attach"]),
+    ("run missing.toml", &["missing.toml: there is no such file"]),
+    ("run hang --method xpdb", &["--method", "did you mean 'xpbd'?"]),
+    ("run hang --set simulation.method=xpdb", &["did you mean 'xpbd'?"]),
+    ("run hang --set cloth.0.fabric=coton", &["cloth.0.fabric", "did you mean 'cotton'?"]),
+    ("run hang --backend gpu", &["not in this build", "cpu"]),
+    ("run hang --backend tpu", &["did you mean", "gpu"]),
+    ("run hang --simd mmx", &["this machine has scalar"]),
+    ("run hang --frmaes 3", &["--frmaes", "--frames"]),
+    ("rnu hang", &["rnu", "run"]),
+    ("list fabriks", &["fabriks", "fabrics"]),
+    ("bench kernel", &["there is no suite 'kernel'", "kernels"]),
+    // Settings.
+    ("run hang --set simulation.substep=3", &["--set simulation.substep=3", "did you mean 'substeps'?"]),
+    ("run hang --set clth.0.resolution=3", &["did you mean 'cloth'?"]),
+    ("run hang --set cloth.9.resolution=3", &["cloth has no item '9'"]),
+    ("run hang --set cloth.0.bending=isometrc", &["did you mean 'isometric'?"]),
+    ("run hang --set cloth.0.resolution", &["no '='", "PATH=VALUE"]),
+    ("run hang --set cloth.0.resolution=0", &["cloth.0.resolution=0", "must be 1"]),
+    ("run hang --set cloth.0.pin.0.select.vertices=[99999]", &["no vertex 99999", "0 to 4224"]),
+    (
+        "run hang --set cloth.0.pin.0.select={box={min=[5,5,5],max=[6,6,6]}}",
+        &["cloth.0.pin.0.select", "no vertex lies in"],
+    ),
+    ("run hang --set simulation.frames=0", &["simulation.frames=0", "1 or more"]),
+    ("run hang --set simulation.dt=nan", &["simulation.dt=nan", "above 0 s"]),
+    // Numbers.
+    ("run hang --dt 0", &["--dt", "above 0"]),
+    ("run hang --dt -1", &["--dt", "above 0"]),
+    ("run hang --dt nan", &["--dt", "above 0"]),
+    ("run hang --dt fast", &["--dt", "number"]),
+    ("run hang --substeps 0", &["--substeps", "1.."]),
+    ("run hang --iterations 0", &["--iterations", "1.."]),
+    ("run hang --frames 0", &["--frames", "1.."]),
+    ("run hang --seconds -1", &["--seconds", "above 0"]),
+    ("run hang --frames 3 --seconds 1", &["--frames", "--seconds"]),
+    ("run hang --threads -1", &["--threads", "-1"]),
+    // Files of one's own.
+    ("run key.toml", &["key.toml:2:1", "simulation.substep", "did you mean 'substeps'?"]),
+    ("run word.toml", &["word.toml:2:9", "collider.0.shape", "did you mean 'sphere'?"]),
+    ("run broken.toml", &["broken.toml:3:"]),
+    ("run fabric.toml", &["fabric.toml:3:10", "did you mean 'denim'?"]),
+    ("run empty.toml", &["empty.toml", "no cloth"]),
+    ("run nomesh.toml", &["nomesh.toml:2:8", "cloth.0.mesh", "gone.obj", "no such file"]),
+    // Meshes.
+    ("run hang --set cloth.0.mesh=nan.obj", &["nan.obj", "vertex 1 is at [NaN"]),
+    ("run hang --set cloth.0.mesh=range.obj", &["range.obj:4", "9"]),
+    ("run hang --set cloth.0.mesh=flat.obj", &["flat.obj", "triangle 0", "no area"]),
+    ("run hang --set cloth.0.mesh=twice.obj", &["twice.obj", "repeats triangle 0"]),
+    ("run hang --set cloth.0.mesh=three.obj", &["three.obj", "belongs to 3 triangles"]),
+    ("run hang --set cloth.0.mesh=points.obj", &["points.obj", "no faces"]),
+    ("run hang --set cloth.0.mesh=mesh.stl", &["mesh.stl", "accepted: .obj"]),
+    ("check points.obj", &["points.obj", "no faces"]),
+    ("check gone.obj", &["gone.obj: there is no such file"]),
+    // Outputs.
+    ("run hang --out nowhere/a.pc2", &["nowhere/a.pc2", "there is no folder"]),
+    ("run hang --out nan.obj/a.pc2", &["nan.obj/a.pc2"]),
+    ("run hang --out cloth.gltf", &["cloth.gltf", "did you mean .glb?", ".csv"]),
+    ("run hang --out cloth.usda", &["cloth.usda", "accepted: .html"]),
+    ("run hang --out cloth", &["no ending"]),
+    ("run hang --out new.pc2 --out ./new.pc2", &["new.pc2", "twice"]),
+    ("run hang --out a%04d.pc2", &["%04d"]),
+];
+
+const FILES: &[(&str, &str)] = &[
+    ("key.toml", "[simulation]\nsubstep = 3\n[[cloth]]\n"),
+    ("word.toml", "[[collider]]\nshape = \"shpere\"\n[[cloth]]\n"),
+    ("broken.toml", "[simulation]\ndt = 0.1\niterations = = 3\n"),
+    ("fabric.toml", "title = \"x\"\n[[cloth]]\nfabric = \"denm\"\n"),
+    ("empty.toml", "title = \"nothing\"\n"),
+    ("nomesh.toml", "[[cloth]]\nmesh = \"gone.obj\"\n"),
+    ("nan.obj", "v 0 0 0\nv nan 0 0\nv 0 0 1\nf 1 3 2\n"),
+    ("range.obj", "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 3 9\n"),
+    ("flat.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n"),
+    ("twice.obj", "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 3 2\nf 3 2 1\n"),
+    ("three.obj", "v 0 0 0\nv 1 0 0\nv 0 0 1\nv 0 1 0\nv 0 -1 0\nf 1 2 3\nf 2 1 4\nf 1 2 5\n"),
+    ("points.obj", "v 0 0 0\nv 1 0 0\n"),
+    ("mesh.stl", "solid\n"),
+];
+
+#[test]
+fn bad_input_is_refused_with_what_is_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for (name, text) in FILES {
+        fs::write(folder.join(name), text).unwrap();
+    }
+    fs::write(folder.join("old.pc2"), "kept").unwrap();
+    let before = files(folder);
+    for &(line, words) in CASES {
+        // Also when a good output is asked for with it, and with JSON wanted.
+        let extra = if line.starts_with("run") { " --out old.pc2 --json" } else { "" };
+        for line in [line.to_string(), format!("{line}{extra}")] {
+            let output = run(folder, &line);
+            let message = stderr(&output);
+            assert_eq!(output.status.code(), Some(2), "{line}: {message}");
+            assert!(output.stdout.is_empty(), "{line} printed something");
+            assert!(message.starts_with("error: "), "{line}: {message}");
+            assert_eq!(message.matches("error: ").count(), 1, "{line}: {message}");
+            for word in words {
+                assert!(message.contains(word), "{line} does not say '{word}': {message}");
+            }
+        }
+    }
+    assert_eq!(files(folder), before, "something was written");
+    assert_eq!(fs::read_to_string(folder.join("old.pc2")).unwrap(), "kept");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_cannot_be_written_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(folder.path(), "run hang --out /proc/a.pc2");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("/proc/a.pc2"), "{}", stderr(&output));
+}
