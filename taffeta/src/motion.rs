@@ -118,7 +118,7 @@ impl Motion {
         if let Some(circle) = &self.circle {
             let center = Vec3::from(circle.center);
             let angle = circle.speed as f64 * circle.until.map_or(t, |end| t.min(end as f64));
-            offset += rotation(circle.axis, angle) * (start - center) + center - start;
+            offset += turn_about(circle.axis, angle) * (start - center) + center - start;
         }
         if let Some(o) = &self.oscillate {
             let phase = o.rate as f64 * t;
@@ -144,7 +144,7 @@ impl Motion {
             }
             _ => t,
         };
-        rotation(spin.axis, (spin.speed as f64).to_radians() * t)
+        turn_about(spin.axis, (spin.speed as f64).to_radians() * t)
     }
 
     /// What is wrong with it, if anything: the field and the reason.
@@ -190,8 +190,8 @@ impl Path {
     }
 }
 
-/// A rotation by `angle` (rad) about `axis`, from correctly reproducible sine and cosine.
-fn rotation(axis: [f32; 3], angle: f64) -> Quat {
+/// A rotation by `angle` (rad) about `axis`. Sine and cosine come from `libm`, so that they are the same everywhere.
+pub fn turn_about(axis: [f32; 3], angle: f64) -> Quat {
     let axis = Vec3::from(axis).normalize_or(Vec3::Y) * libm::sin(0.5 * angle) as f32;
     Quat::from_xyzw(axis.x, axis.y, axis.z, libm::cos(0.5 * angle) as f32)
 }

@@ -1,11 +1,11 @@
 //! The description of a scene: plain data, as a scene file has it.
 
-use glam::{EulerRot, Quat, Vec3};
+use glam::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
 
 use crate::material::{Fabric, PRESETS, preset};
 use crate::mesh::TriMesh;
-use crate::motion::Motion;
+use crate::motion::{Motion, turn_about};
 use crate::params::Params;
 
 /// Everything that is simulated together.
@@ -278,7 +278,9 @@ pub enum ColliderShape {
 /// Degrees about x, then y, then z, as a rotation.
 pub fn rotation(degrees: [f32; 3]) -> Quat {
     let [x, y, z] = degrees.map(f32::to_radians);
-    Quat::from_euler(EulerRot::ZYX, z, y, x)
+    turn_about([0.0, 0.0, 1.0], z as f64)
+        * turn_about([0.0, 1.0, 0.0], y as f64)
+        * turn_about([1.0, 0.0, 0.0], x as f64)
 }
 
 /// One value for both directions, or one for each.

@@ -35,7 +35,7 @@ fn scenes() -> Vec<(&'static str, Scene)> {
     pinned.margin = Some(0.01);
     let mut tall = grid_cloth([0.5, 1.2], [12, 30]);
     tall.bending = Bending::Dihedral;
-        tall.margin = Some(0.01);
+    tall.margin = Some(0.01);
     let mut mesh = irregular_sheet([1.0, 1.0], [20, 20], 9);
     mesh.margin = Some(0.01);
     let mut curved = mesh.clone();

@@ -43,6 +43,10 @@ pub struct Body {
     pub pose: Pose,
     /// Where it was at the start of the substep.
     pub before: Pose,
+    /// No point of it is further than this from its origin, m; none for a plane.
+    bound: Option<f32>,
+    /// Its y axis in the world.
+    up: Vec3,
     start: Pose,
     motion: Motion,
     /// Set while the program moves it instead of its script.
@@ -89,6 +93,13 @@ impl Body {
             friction: c.friction,
             pose: start,
             before: start,
+            bound: match shape {
+                Shape::Plane => None,
+                Shape::Sphere { radius } => Some(radius),
+                Shape::Cuboid { half } => Some(half.length()),
+                Shape::Capsule { radius, half_length } => Some(radius + half_length),
+            },
+            up: start.rotation * Vec3::Y,
             start,
             motion: c.motion.clone(),
             driven: None,
@@ -109,6 +120,7 @@ impl Body {
                 self.pose.rotation = self.motion.turn(t) * self.start.rotation;
             }
         }
+        self.up = self.pose.rotation * Vec3::Y;
     }
 
     /// Hands the collider to the program: it moves to `goal` over the next frame, and stays until told again.
@@ -119,8 +131,30 @@ impl Body {
     /// The signed distance (m) of a point of the world and the outward normal there.
     #[inline]
     pub fn distance(&self, p: Vec3) -> (f32, Vec3) {
-        let (d, n) = self.shape.distance(self.pose.to_local(p));
-        (d, self.pose.rotation * n)
+        match self.shape {
+            // A ball looks the same from all sides.
+            Shape::Sphere { .. } => self.shape.distance(p - self.pose.position),
+            _ => {
+                let (d, n) = self.shape.distance(self.pose.to_local(p));
+                (d, self.pose.rotation * n)
+            }
+        }
+    }
+
+    /// The same, but only where the distance is below `reach` (m); most of a cloth is not, and finds out cheaply.
+    #[inline]
+    pub fn near(&self, p: Vec3, reach: f32) -> Option<(f32, Vec3)> {
+        let from = p - self.pose.position;
+        if let Some(bound) = self.bound
+            && from.length() > bound + reach
+        {
+            return None;
+        }
+        let (d, n) = match self.shape {
+            Shape::Plane => (from.dot(self.up), self.up),
+            _ => self.distance(p),
+        };
+        (d < reach).then_some((d, n))
     }
 
     /// How far the matter that is now at `p` moved during the substep, m.

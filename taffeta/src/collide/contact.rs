@@ -57,10 +57,12 @@ impl Contacts {
                             continue;
                         }
                         let p = Vec3::from(x.p);
-                        let (d, n) = body.distance(p);
-                        let depth = cloth.margin - d;
                         let same = contact.body == body_index as u32;
                         let before = if same { contact.push } else { 0.0 };
+                        // One that was pushed must be looked at wherever it is: the push may have to be taken back.
+                        let reach = if before > 0.0 { f32::INFINITY } else { cloth.margin };
+                        let Some((d, n)) = body.near(p, reach) else { continue };
+                        let depth = cloth.margin - d;
                         // A multiplier that was too large is taken back, but never below zero.
                         let push = (before + depth).max(0.0);
                         if push != before {
@@ -118,8 +120,7 @@ impl Contacts {
                 for body in bodies.iter().filter(|body| body.pose != body.before) {
                     for x in x.iter_mut().filter(|x| x.w != 0.0) {
                         let p = Vec3::from(x.p);
-                        let (d, n) = body.distance(p);
-                        if d < -cloth.margin {
+                        if let Some((d, n)) = body.near(p, -cloth.margin) {
                             x.p = (p + n * (cloth.margin - d)).into();
                         }
                     }
@@ -130,7 +131,7 @@ impl Contacts {
 
     /// How many particles are deeper in a collider than `tolerance` (m).
     pub fn penetrating(model: &Model, bodies: &[Body], x: &[Particle], tolerance: f32) -> usize {
-        let inside = |x: &Particle| bodies.iter().any(|b| b.distance(Vec3::from(x.p)).0 < -tolerance);
+        let inside = |x: &Particle| bodies.iter().any(|b| b.near(Vec3::from(x.p), -tolerance).is_some());
         model.cloths.iter().map(|c| x[c.vertices.clone()].iter().filter(|x| inside(x)).count()).sum()
     }
 }
