@@ -81,7 +81,6 @@ impl Default for Block {
 /// # Safety
 /// `cells` lists every memory cell (an index below `cell_count(items)`) that an operation reads or writes, and
 /// the loads and stores touch no other. A cell belongs to exactly one item.
-#[allow(private_bounds)]
 pub unsafe trait Layout<const N: usize>: Sized + Send + Sync {
     /// What the state is an array of.
     type Item: Send;
@@ -651,7 +650,7 @@ fn zero_point<S: Simd>(simd: S) -> Point<f32x8<S>> {
 /// Turning eight particles `[x, y, z, w]` into eight x, eight y, eight z, eight w, and back.
 ///
 /// The portable form transposes two 4×4 squares; AVX2 can do both at once, which is worth its own lines.
-trait Transpose: Simd {
+pub trait Transpose: Simd {
     /// Eight rows of four to four columns of eight.
     #[inline(always)]
     fn to_columns(self, r: [f32x4<Self>; LANES]) -> [f32x8<Self>; 4] {

@@ -1,6 +1,8 @@
 //! Measurements of this machine, in suites.
 
 mod kernels;
+mod start;
+mod table;
 
 use std::path::PathBuf;
 
@@ -22,7 +24,8 @@ struct Suite {
     run: fn(&Options) -> Result<(), Fault>,
 }
 
-const SUITES: &[Suite] = &[Suite { name: "kernels", run: kernels::run }];
+const SUITES: &[Suite] =
+    &[Suite { name: "kernels", run: kernels::run }, Suite { name: "start", run: start::run }];
 
 /// Runs one suite, or all.
 pub fn bench(args: &BenchArgs) -> Result<(), Fault> {
@@ -33,6 +36,9 @@ pub fn bench(args: &BenchArgs) -> Result<(), Fault> {
         let hint = suggestion(name, &names);
         let all = names.join(", ");
         return Err(Fault::Input(format!("there is no suite '{name}'; {hint} (suites: {all})")));
+    }
+    if let Some(path) = &args.out {
+        table::check(path)?;
     }
     let options = Options { json: args.json, out: args.out.clone() };
     let wanted = |suite: &&Suite| args.suite.as_deref().is_none_or(|name| name == suite.name);

@@ -3,12 +3,14 @@
 mod check;
 mod geodesic;
 mod grid;
+mod irregular;
 mod order;
 mod topology;
 
 pub use check::{Problem, Severity, check};
 pub use geodesic::distances_from;
 pub use grid::Grid;
+pub use irregular::irregular_sheet;
 pub use order::locality_order;
 pub use topology::{Edge, Hinge, NONE, Topology};
 

@@ -1,0 +1,110 @@
+//! Results of a suite in the terminal, as JSON, and in a file.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use serde::Serialize;
+use taffeta::lanes::SimdLevel;
+
+use super::Options;
+use crate::fault::{Fault, say};
+
+/// Prints a table and notes, or JSON, and writes the file that was asked for: `.html` or `.csv`.
+pub fn report<const N: usize>(
+    options: &Options,
+    suite: &str,
+    header: &[&str; N],
+    rows: &[[String; N]],
+    entries: &impl Serialize,
+    notes: &[String],
+) -> Result<(), Fault> {
+    if let Some(path) = &options.out {
+        let text = match ending(path)? {
+            Ending::Html => html(suite, header, rows, notes),
+            Ending::Csv => csv(header, rows),
+        };
+        write_whole(path, &text)
+            .map_err(|e| Fault::failed(format!("{}: cannot write: {e}", path.display())))?;
+    }
+    if options.json {
+        let json = serde_json::json!({
+            "suite": suite,
+            "machine": { "arch": std::env::consts::ARCH, "os": std::env::consts::OS, "simd": SimdLevel::best().name() },
+            "results": entries,
+            "notes": notes,
+        });
+        say(&json.to_string())
+    } else {
+        say(&format!("{}\n{}", text(header, rows), notes.join("\n")))
+    }
+}
+
+enum Ending {
+    Html,
+    Csv,
+}
+
+fn ending(path: &Path) -> Result<Ending, Fault> {
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("html") => Ok(Ending::Html),
+        Some("csv") => Ok(Ending::Csv),
+        _ => Err(Fault::Input(format!("{}: a report ends in .html or .csv", path.display()))),
+    }
+}
+
+/// Checks a report's name before anything is measured.
+pub fn check(path: &Path) -> Result<(), Fault> {
+    ending(path)?;
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        return Err(Fault::Input(format!("{}: there is no folder {}", path.display(), folder.display())));
+    }
+    Ok(())
+}
+
+/// Under a temporary name first, so that an old report stays whole until the new one is.
+fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    let temporary = path.with_extension("tmp");
+    std::fs::write(&temporary, text)?;
+    std::fs::rename(&temporary, path)
+}
+
+fn text<const N: usize>(header: &[&str; N], rows: &[[String; N]]) -> String {
+    let width =
+        |c: usize| rows.iter().map(|r| r[c].chars().count()).chain([header[c].len()]).max().unwrap_or(0);
+    let line = |cells: [&str; N]| {
+        let mut line = String::new();
+        for (c, cell) in cells.iter().enumerate() {
+            let pad = width(c) - cell.chars().count() + 2;
+            let _ = write!(line, "{cell}{}", " ".repeat(pad));
+        }
+        line.trim_end().to_string() + "\n"
+    };
+    let mut out = line(*header);
+    rows.iter().for_each(|row| out += &line(std::array::from_fn(|c| row[c].as_str())));
+    out
+}
+
+fn csv<const N: usize>(header: &[&str; N], rows: &[[String; N]]) -> String {
+    let mut out = header.join(",") + "\n";
+    rows.iter().for_each(|row| out += &(row.join(",") + "\n"));
+    out
+}
+
+fn html<const N: usize>(suite: &str, header: &[&str; N], rows: &[[String; N]], notes: &[String]) -> String {
+    let line = |tag: &str, cells: &[&str]| {
+        let cells: String = cells.iter().map(|c| format!("<{tag}>{c}</{tag}>")).collect();
+        format!("<tr>{cells}</tr>\n")
+    };
+    let head = line("th", header);
+    let body: String =
+        rows.iter().map(|row| line("td", &std::array::from_fn::<&str, N, _>(|c| row[c].as_str()))).collect();
+    let notes: String = notes.iter().map(|n| format!("<p>{n}</p>\n")).collect();
+    format!(
+        "<!doctype html>\n<meta charset=\"utf-8\">\n<title>taffeta bench {suite}</title>\n<style>\
+         body{{font:15px system-ui,sans-serif;max-width:60em;margin:2em auto;color:#222}}\
+         table{{border-collapse:collapse}}td,th{{padding:.25em .8em;text-align:left;border-bottom:1px solid #ddd}}\
+         td:last-child{{text-align:right;font-variant-numeric:tabular-nums}}</style>\n\
+         <h1>taffeta bench {suite}</h1>\n{notes}<table>\n{head}{body}</table>\n"
+    )
+}
