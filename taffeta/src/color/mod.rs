@@ -55,7 +55,7 @@ fn operation<const N: usize, const P: usize>(rows: &[Row<N, P>], particles: usiz
             params[p].0[lane] = row.map_or(if p == 0 { f32::INFINITY } else { 0.0 }, |row| row.params[p]);
         }
     }
-    (Gathered(index), params)
+    (Gathered::new(index), params)
 }
 
 /// Whether no two constraints of one colour share a particle.

@@ -40,7 +40,7 @@ impl Model {
         // Irregular meshes are renumbered for locality; grids are in order already.
         let order: Vec<u32> = match grid {
             Some(_) => (0..raw.positions.len() as u32).collect(),
-            None => locality_order(&raw.positions),
+            None => locality_order(&Topology::new(raw.positions.len(), &raw.triangles)),
         };
         let mut engine_number = vec![0u32; order.len()];
         order.iter().enumerate().for_each(|(i, &v)| engine_number[v as usize] = i as u32);
