@@ -47,22 +47,22 @@ impl Kernel<2, 2, 1> for Project {
         &[compliance, rest]: &[L; 2],
         lambda: &mut [L; 1],
     ) {
+        // Written for short chains: a processor looks only two or three operations ahead, so what counts is the time from
+        // the load to the store, and root and division must not wait for each other.
         let d = a.p - b.p;
-        let square = d.length_squared() + rest.like(TINY);
+        let square = (d.x * d.x + d.y * d.y) + (d.z * d.z + rest.like(TINY));
         let alpha = compliance * rest.like(self.inv_h2);
-        // Δλ/l = (C l + α̃ λ l)/(l² (w₁ + w₂ + α̃)): the root and the division do not wait for each other.
         let inverse = rest.like(1.0) / ((a.w + b.w + alpha) * square);
+        let (wa, wb) = (inverse * a.w, inverse * b.w);
         let length = square.sqrt();
         let mut c = rest - length;
         if !FIRST {
             c = c - finite(alpha) * lambda[0];
+            lambda[0] = lambda[0] + c * (inverse * square);
         }
-        let step = c * length * inverse;
-        if !FIRST {
-            lambda[0] = lambda[0] + step * length;
-        }
-        a.p = a.p + d * (step * a.w);
-        b.p = b.p - d * (step * b.w);
+        // Δx = w n Δλ = −w (C + α̃ λ) l/(l² (w₁ + w₂ + α̃)) · (p₁ − p₂).
+        a.p = a.p + d * (c * (length * wa));
+        b.p = b.p - d * (c * (length * wb));
     }
 
     fn residual(&self, points: &[Point<f32>; 2], params: &[f32; 2], lambda: &[f32; 1]) -> f64 {

@@ -67,7 +67,10 @@ mod tests {
         let mut place = vec![u32::MAX; order.len()];
         order.iter().enumerate().for_each(|(i, &v)| place[v as usize] = i as u32);
         assert!(place.iter().all(|&i| i != u32::MAX));
-        let widest = topology.edges.iter().map(|e| place[e.vertices[0] as usize].abs_diff(place[e.vertices[1] as usize]));
+        let widest = topology
+            .edges
+            .iter()
+            .map(|e| place[e.vertices[0] as usize].abs_diff(place[e.vertices[1] as usize]));
         assert!(widest.max().unwrap() < 200, "a front of a sheet of 41 × 41 is narrow");
     }
 }
