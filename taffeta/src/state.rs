@@ -11,7 +11,7 @@ pub struct State {
     pub x: Vec<Particle>,
     /// Positions at the start of the present substep.
     pub start: Vec<Particle>,
-    /// Velocities, m/s; the fourth component is unused.
+    /// Velocities, m/s; the fourth component is zero.
     pub v: Vec<[f32; 4]>,
     /// Simulated time, s.
     pub time: f64,

@@ -265,15 +265,19 @@ impl Simulation {
             let (w, v) = (state.x[particle as usize].w, &mut state.v[particle as usize]);
             *v = [v[0] + h * w * force.x, v[1] + h * w * force.y, v[2] + h * w * force.z, 0.0];
         }
-        let pull = params.gravity.map(|g| g * h);
+        let [gx, gy, gz] = params.gravity.map(|g| g * h);
+        let pull = [gx, gy, gz, 0.0];
         team.for_each_chunk3(&mut state.x, &mut state.start, &mut state.v, GRAIN, |_, x, start, v| {
             for ((x, start), v) in x.iter_mut().zip(start).zip(v) {
                 *start = *x;
                 let free = if x.w > 0.0 { 1.0 } else { 0.0 };
-                for c in 0..3 {
+                // The fourth velocity is zero, so the inverse mass stays as it is.
+                let mut y = x.to_array();
+                for c in 0..4 {
                     v[c] += free * pull[c];
-                    x.p[c] += h * v[c];
+                    y[c] += h * v[c];
                 }
+                *x = Particle::from_array(y);
             }
         });
         // Rounding in x + h v must not make a pin miss its place.
@@ -321,8 +325,9 @@ impl Simulation {
             team.for_each_chunk(&mut state.v[cloth.vertices.clone()], GRAIN, |first, v| {
                 let (x, start) = (&x[first..first + v.len()], &start[first..first + v.len()]);
                 for ((v, x), start) in v.iter_mut().zip(x).zip(start) {
-                    for c in 0..3 {
-                        v[c] = (v[c] + (x.p[c] - (start.p[c] + h * v[c])) * rate) * keep;
+                    let (x, start) = (x.to_array(), start.to_array());
+                    for c in 0..4 {
+                        v[c] = (v[c] + (x[c] - (start[c] + h * v[c])) * rate) * keep;
                     }
                 }
             });

@@ -18,6 +18,8 @@
 //! instruction set of their caller unless every layer is inlined, which costs a factor of ten when it fails.
 #![allow(unsafe_code)]
 
+use std::collections::HashMap;
+
 use fearless_simd::{Level, Simd, f32x4, f32x8, prelude::*};
 
 use crate::lanes::{LANES, Lane, Point, SimdLevel, V3};
@@ -55,6 +57,20 @@ pub struct Particle {
     pub w: f32,
 }
 
+impl Particle {
+    /// All four numbers. Code that treats them alike is compiled to vector instructions.
+    #[inline(always)]
+    pub fn to_array(self) -> [f32; 4] {
+        [self.p[0], self.p[1], self.p[2], self.w]
+    }
+
+    /// From all four numbers.
+    #[inline(always)]
+    pub fn from_array([x, y, z, w]: [f32; 4]) -> Self {
+        Particle { p: [x, y, z], w }
+    }
+}
+
 /// Eight particles, one of each strip, component by component.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
@@ -84,6 +100,8 @@ impl Default for Block {
 pub unsafe trait Layout<const N: usize>: Sized + Send + Sync {
     /// What the state is an array of.
     type Item: Send;
+    /// Whether many operations have the same parameters.
+    const UNIFORM: bool;
     /// How many cells `items` items have.
     fn cell_count(items: usize) -> usize;
     /// The cells this operation touches.
@@ -139,6 +157,7 @@ const PARTICLE: u32 = size_of::<Particle>() as u32;
 // SAFETY: a cell is a particle; loads and stores use exactly the particles named.
 unsafe impl<const N: usize> Layout<N> for Gathered<N> {
     type Item = Particle;
+    const UNIFORM: bool = false;
 
     fn cell_count(items: usize) -> usize {
         items
@@ -208,6 +227,7 @@ pub struct Strips<const N: usize> {
 // SAFETY: a cell is a block; loads and stores use exactly the blocks named.
 unsafe impl<const N: usize> Layout<N> for Strips<N> {
     type Item = Block;
+    const UNIFORM: bool = true;
 
     fn cell_count(items: usize) -> usize {
         items
@@ -287,6 +307,9 @@ unsafe impl<const N: usize> Layout<N> for Strips<N> {
 /// Constraints of one kind in colours, eight to an operation.
 pub struct Sweep<O, const N: usize, const P: usize, const R: usize> {
     ops: Vec<O>,
+    /// Which entry of `params` each operation uses. On a regular grid nearly all are alike, and a few entries that stay in
+    /// the nearest cache serve for thousands of operations.
+    set: Vec<u32>,
     params: Vec<[F8; P]>,
     lambda: Vec<[F8; R]>,
     /// Where each colour begins in `ops`, and the end.
@@ -305,7 +328,8 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
     pub fn new(colors: Vec<Vec<(O, [F8; P])>>, items: usize) -> Self {
         let mut seen = vec![0u32; O::cell_count(items)];
         let mut starts = vec![0];
-        let (mut ops, mut params) = (Vec::new(), Vec::new());
+        let (mut ops, mut set, mut params) = (Vec::new(), Vec::new(), Vec::new());
+        let mut known: HashMap<[[u32; LANES]; P], u32> = HashMap::new();
         let mut constraints = 0;
         for (color, list) in colors.into_iter().filter(|list| !list.is_empty()).enumerate() {
             let mark = color as u32 + 1;
@@ -316,12 +340,20 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
                 }
                 constraints += param[0].0.iter().filter(|c| c.is_finite()).count();
                 ops.push(op);
-                params.push(param);
+                let fresh = params.len() as u32;
+                let entry = match O::UNIFORM {
+                    true => *known.entry(param.map(|p| p.0.map(f32::to_bits))).or_insert(fresh),
+                    false => fresh,
+                };
+                if entry == fresh {
+                    params.push(param);
+                }
+                set.push(entry);
             }
             starts.push(ops.len());
         }
         let lambda = vec![[F8([0.0; LANES]); R]; ops.len()];
-        Sweep { ops, params, lambda, colors: starts, items, constraints }
+        Sweep { ops, set, params, lambda, colors: starts, items, constraints }
     }
 
     /// The number of colours.
@@ -344,7 +376,8 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         assert_eq!(state.len(), self.items);
         let state = Shared::new(state);
         let mut sum = 0.0;
-        for ((op, params), lambda) in self.ops.iter().zip(&self.params).zip(&self.lambda) {
+        for ((op, &set), lambda) in self.ops.iter().zip(&self.set).zip(&self.lambda) {
+            let params = &self.params[set as usize];
             for lane in (0..LANES).filter(|&lane| params[0].0[lane].is_finite()) {
                 // SAFETY: in bounds by the check in `new`, and the borrow is exclusive.
                 let points = unsafe { op.load_lane(lane, &state) };
@@ -355,11 +388,9 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         sum
     }
 
-    /// Changes the parameters of operations: `change(operation, lane parameters)`.
-    pub fn update_params(&mut self, mut change: impl FnMut(&O, &mut [F8; P])) {
-        for (op, params) in self.ops.iter().zip(&mut self.params) {
-            change(op, params);
-        }
+    /// Changes parameters. Operations with equal parameters share them, so the new ones may depend on the old alone.
+    pub fn update_params(&mut self, change: impl FnMut(&mut [F8; P])) {
+        self.params.iter_mut().for_each(change);
     }
 
     /// Projects every constraint once. With `keep` the multipliers are read and written; without, each
@@ -375,24 +406,24 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         assert_eq!(state.len(), self.items);
         let state = Shared::new(state);
         let lambda = Shared::new(&mut self.lambda);
-        let (ops, params, colors) = (&self.ops, &self.params, &self.colors);
+        let (ops, set, params, colors) = (&self.ops, &self.set, &self.params[..], &self.colors);
         team.run(|worker| {
             for color in colors.windows(2) {
                 let share = worker.share(color[1] - color[0], 1);
                 let range = color[0] + share.start..color[0] + share.end;
-                let (ops, params) = (&ops[range.clone()], &params[range.clone()]);
+                let (ops, set) = (&ops[range.clone()], &set[range.clone()]);
                 // SAFETY: shares of a colour do not overlap, and there is one multiplier for each operation.
                 let lambda = unsafe { lambda.part(range) };
                 // SAFETY: by the check in `new`, no other operation of this colour touches these cells,
                 // and the barrier below keeps colours apart.
                 unsafe {
                     match (level, keep) {
-                        (SimdLevel::Scalar, _) => scalar(ops, params, lambda, &state, kernel, keep),
+                        (SimdLevel::Scalar, _) => scalar(ops, set, params, lambda, &state, kernel, keep),
                         (SimdLevel::Wide(level), false) => {
-                            wide::<_, _, N, P, R, false>(level, ops, params, lambda, &state, kernel)
+                            wide::<_, _, N, P, R, false>(level, ops, set, params, lambda, &state, kernel)
                         }
                         (SimdLevel::Wide(level), true) => {
-                            wide::<_, _, N, P, R, true>(level, ops, params, lambda, &state, kernel)
+                            wide::<_, _, N, P, R, true>(level, ops, set, params, lambda, &state, kernel)
                         }
                     }
                 }
@@ -437,6 +468,7 @@ macro_rules! on_level {
 unsafe fn wide<O, K, const N: usize, const P: usize, const R: usize, const KEEP: bool>(
     level: Level,
     ops: &[O],
+    set: &[u32],
     params: &[[F8; P]],
     lambda: &mut [[F8; R]],
     state: &Shared<'_, O::Item>,
@@ -449,6 +481,7 @@ unsafe fn wide<O, K, const N: usize, const P: usize, const R: usize, const KEEP:
     unsafe fn body<S: Transpose, O, K, const N: usize, const P: usize, const R: usize, const KEEP: bool>(
         simd: S,
         ops: &[O],
+        set: &[u32],
         params: &[[F8; P]],
         lambda: &mut [[F8; R]],
         state: &Shared<'_, O::Item>,
@@ -458,9 +491,11 @@ unsafe fn wide<O, K, const N: usize, const P: usize, const R: usize, const KEEP:
         K: Kernel<N, P, R>,
     {
         let zero = f32x8::splat(simd, 0.0);
-        for ((op, params), lambda) in ops.iter().zip(params).zip(lambda) {
+        for ((op, &set), lambda) in ops.iter().zip(set).zip(lambda) {
             // SAFETY: passed on.
             let mut points = unsafe { op.load(simd, state) };
+            // SAFETY: `Sweep::new` made every entry of `set` an index of `params`.
+            let params = unsafe { params.get_unchecked(set as usize) };
             let mut values = [zero; P];
             for i in 0..P {
                 values[i] = f32x8::simd_from(simd, params[i].0);
@@ -488,9 +523,9 @@ unsafe fn wide<O, K, const N: usize, const P: usize, const R: usize, const KEEP:
     on_level!(
         level,
         // SAFETY: passed on.
-        simd => unsafe { body::<_, O, K, N, P, R, KEEP>(simd, ops, params, lambda, state, kernel) },
+        simd => unsafe { body::<_, O, K, N, P, R, KEEP>(simd, ops, set, params, lambda, state, kernel) },
         // SAFETY: passed on.
-        otherwise unsafe { scalar(ops, params, lambda, state, kernel, KEEP) }
+        otherwise unsafe { scalar(ops, set, params, lambda, state, kernel, KEEP) }
     );
 }
 
@@ -498,6 +533,7 @@ unsafe fn wide<O, K, const N: usize, const P: usize, const R: usize, const KEEP:
 /// As for [`wide`].
 unsafe fn scalar<O, K, const N: usize, const P: usize, const R: usize>(
     ops: &[O],
+    set: &[u32],
     params: &[[F8; P]],
     lambda: &mut [[F8; R]],
     state: &Shared<'_, O::Item>,
@@ -507,7 +543,8 @@ unsafe fn scalar<O, K, const N: usize, const P: usize, const R: usize>(
     O: Layout<N>,
     K: Kernel<N, P, R>,
 {
-    for ((op, params), lambda) in ops.iter().zip(params).zip(lambda) {
+    for ((op, &set), lambda) in ops.iter().zip(set).zip(lambda) {
+        let params = &params[set as usize];
         for lane in 0..LANES {
             // SAFETY: passed on.
             let mut points = unsafe { op.load_lane(lane, state) };

@@ -125,7 +125,7 @@ impl Xpbd {
 
 /// Puts the tethers' anchors where their particles are now; those of released pins go idle.
 fn update_anchors<T: Layout<1>>(sweep: &mut Sweep<T, 1, 6, 1>, x: &[Particle]) {
-    sweep.update_params(|_, params| {
+    sweep.update_params(|params| {
         for lane in 0..LANES {
             // Idle lanes have no reach.
             if params[1].0[lane] <= 0.0 {

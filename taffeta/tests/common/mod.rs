@@ -33,7 +33,9 @@ pub fn irregular_sheet(size: [f32; 2], cells: [usize; 2], seed: u32) -> Cloth {
     Cloth { shape: Some(taffeta::mesh::irregular_sheet(size, cells, seed)), ..Cloth::default() }
 }
 
+/// Runs on one thread: tests run beside each other, and threads that wait for each other would only be in the way.
 pub fn run(sim: &mut Simulation, frames: u32) {
+    sim.set_threads(1);
     let dt = sim.params().dt;
     for _ in 0..frames {
         let report = sim.step(dt);
