@@ -1,0 +1,206 @@
+//! Every built-in scene checks itself: it runs as it is and does what it says.
+
+use taffeta::Simulation;
+use taffeta_io::scene_file::{BUILT_IN, load};
+
+/// Builds a scene, on one thread: tests run beside each other.
+fn scene(name: &str, sets: &[&str]) -> Simulation {
+    let sets: Vec<String> = sets.iter().map(|s| s.to_string()).collect();
+    let mut sim = Simulation::new(&load(name, &sets).unwrap().scene).unwrap();
+    sim.set_threads(1);
+    sim
+}
+
+fn run(sim: &mut Simulation, frames: u32) {
+    let dt = sim.params().dt;
+    for _ in 0..frames {
+        let report = sim.step(dt);
+        assert!(report.failure.is_none(), "{}", report.failure.unwrap());
+    }
+}
+
+fn distance(a: [f32; 3], b: [f32; 3]) -> f32 {
+    (0..3).map(|c| (a[c] - b[c]).powi(2)).sum::<f32>().sqrt()
+}
+
+/// Those with a check below. A new scene must get one.
+const CHECKED: [&str; 12] = [
+    "hang",
+    "attach",
+    "sdf-collision",
+    "friction",
+    "high-resolution",
+    "swirl",
+    "hang-iterations",
+    "horizontal",
+    "cantilever",
+    "strip",
+    "incline",
+    "pendulum",
+];
+
+#[test]
+fn every_scene_has_a_check() {
+    for scene in BUILT_IN {
+        assert!(CHECKED.contains(&scene.name), "{} has no check", scene.name);
+    }
+}
+
+#[test]
+fn hang_hardly_stretches() {
+    let mut sim = scene("hang", &[]);
+    let pinned = sim.positions()[0];
+    run(&mut sim, 600);
+    let strain = sim.strain();
+    assert!(strain.max <= 0.03, "maximum strain {:.2} %", 100.0 * strain.max);
+    assert!(sim.positions()[64 * 65 + 32][1] < pinned[1] - 0.95, "it hangs down");
+    assert_eq!(sim.positions()[0], pinned);
+}
+
+#[test]
+fn attach_rests_on_the_ball() {
+    let mut sim = scene("attach", &[]);
+    assert_eq!(sim.positions().len(), 1681);
+    assert_eq!(sim.model().distance.len(), 6480);
+    run(&mut sim, 300);
+    assert_eq!(sim.penetrating_vertices(), 0);
+    let middle = sim.positions()[20 * 41 + 20];
+    assert!(
+        (middle[1] - 1.02).abs() < 0.005,
+        "the middle lies one margin over the ball's top: {}",
+        middle[1]
+    );
+    for corner in [0, 40, 1640, 1680] {
+        assert_eq!(sim.positions()[corner][1], 1.15, "corners are exactly at their pins");
+    }
+}
+
+#[test]
+fn sdf_collision_pushes_the_cloth_about() {
+    let mut sim = scene("sdf-collision", &[]);
+    let mut reached: f32 = 0.0;
+    for _ in 0..20 {
+        run(&mut sim, 10);
+        assert_eq!(sim.penetrating_vertices(), 0, "in frame {}", sim.state().frame);
+        reached = sim.positions().iter().map(|p| p[2]).fold(reached, f32::max);
+    }
+    assert!(reached > 0.3, "the ball carries the cloth along: {reached} m");
+}
+
+#[test]
+fn friction_carries_the_cloth_along() {
+    // With friction the cloth follows the ball; without it slides off to the ground.
+    let height = |sets: &[&str]| {
+        let mut sim = scene("friction", sets);
+        run(&mut sim, 240);
+        assert_eq!(sim.penetrating_vertices(), 0);
+        sim.positions().iter().map(|p| p[1]).fold(0.0, f32::max)
+    };
+    let coarse = "cloth.0.resolution=32";
+    let (with, without) = (height(&[coarse]), height(&[coarse, "collider.0.friction=0"]));
+    assert!(with > 0.9, "held: {with} m");
+    assert!(without < with - 0.2, "slipped: {without} m against {with} m");
+}
+
+#[test]
+fn high_resolution_lies_on_the_ball() {
+    let mut sim = scene("high-resolution", &[]);
+    assert_eq!(sim.positions().len(), 40_401);
+    run(&mut sim, 2);
+    let mut sim = scene("high-resolution", &["cloth.0.resolution=80"]);
+    run(&mut sim, 60);
+    assert_eq!(sim.penetrating_vertices(), 0);
+    assert!(sim.strain().max < 0.5, "{}", sim.strain().max);
+}
+
+#[test]
+fn swirl_follows_its_corner() {
+    let mut sim = scene("swirl", &[]);
+    for _ in 0..10 {
+        run(&mut sim, 20);
+        let angle = 3.0 * sim.state().time;
+        let corner = sim.positions()[0].map(f64::from);
+        let expected = [-angle.cos(), 2.5, -1.0 + angle.sin()];
+        let off = (0..3).map(|c| (corner[c] - expected[c]).powi(2)).sum::<f64>().sqrt();
+        assert!(off < 1e-5, "the corner is {off} m from its circle");
+    }
+    assert!(sim.strain().max < 0.5, "{}", sim.strain().max);
+}
+
+#[test]
+fn hang_iterations_agree() {
+    let shape = |iterations: u32| {
+        let mut sim = scene("hang-iterations", &[&format!("simulation.iterations={iterations}")]);
+        assert_eq!(sim.model().distance.len(), 16_512);
+        run(&mut sim, 150);
+        sim.positions().to_vec()
+    };
+    let first = shape(20);
+    for iterations in [40, 80, 160] {
+        let other = shape(iterations);
+        let most = first.iter().zip(&other).map(|(a, b)| distance(*a, *b)).fold(0.0, f32::max);
+        assert!(most < 0.02 * 2.0, "20 and {iterations} iterations are {most} m apart");
+    }
+}
+
+#[test]
+fn horizontal_comes_to_rest() {
+    let mut sim = scene("horizontal", &[]);
+    let start = sim.positions().to_vec();
+    run(&mut sim, 20);
+    let early = sim.energies();
+    run(&mut sim, 580);
+    let late = sim.energies();
+    assert!(late.kinetic < 1e-3 * early.kinetic, "{} J after {} J", late.kinetic, early.kinetic);
+    let most = start.iter().zip(sim.positions()).map(|(a, b)| distance(*a, *b)).fold(0.0, f32::max);
+    assert!(most < 0.1, "{most} m from level");
+}
+
+#[test]
+fn cantilever_drops_as_the_elastica() {
+    for bending in ["isometric", "dihedral"] {
+        let mut sim = scene("cantilever", &[&format!("cloth.0.bending={bending}")]);
+        run(&mut sim, 150);
+        let drop = -sim.positions()[26 + 25][1] / 0.2;
+        assert!((drop / 0.7002 - 1.0).abs() < 0.03, "{bending}: {drop}");
+    }
+}
+
+#[test]
+fn strip_stretches_by_one_per_cent() {
+    let mut sim = scene("strip", &[]);
+    run(&mut sim, 150);
+    let (high, low) = (sim.positions()[4 * 33 + 8][1], sim.positions()[4 * 33 + 24][1]);
+    let strain = (high - low) / 0.4 - 1.0;
+    assert!((strain / 0.01 - 1.0).abs() < 0.02, "{:.3} %", 100.0 * strain);
+}
+
+#[test]
+fn incline_slides_with_the_right_acceleration_or_holds() {
+    let slide = |friction: f32| {
+        let mut sim = scene("incline", &[&format!("collider.0.friction={friction}")]);
+        let before = sim.positions()[40];
+        run(&mut sim, 60);
+        distance(before, sim.positions()[40])
+    };
+    let (sin, cos) = 20f32.to_radians().sin_cos();
+    let expected = 0.5 * 9.81 * (sin - 0.3 * cos);
+    assert!((slide(0.3) / expected - 1.0).abs() < 0.02, "{} m, not {expected} m", slide(0.3));
+    assert!(slide(0.37) < 1e-4, "{} m", slide(0.37));
+}
+
+#[test]
+fn pendulum_keeps_its_period() {
+    let mut sim = scene("pendulum", &[]);
+    let (mut crossings, mut before) = (Vec::new(), sim.positions()[20][0]);
+    for frame in 1..=300 {
+        run(&mut sim, 1);
+        let now = sim.positions()[20][0];
+        if before * now <= 0.0 {
+            crossings.push((frame as f32 - now / (now - before)) / 60.0);
+        }
+        before = now;
+    }
+    let period = 2.0 * (crossings[crossings.len() - 1] - crossings[0]) / (crossings.len() - 1) as f32;
+    assert!((period / 1.160 - 1.0).abs() < 0.01, "{period} s");
+}
