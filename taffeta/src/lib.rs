@@ -17,6 +17,7 @@ pub mod scene;
 pub mod solver;
 pub mod state;
 pub mod step;
+pub mod transpose;
 pub mod wide;
 
 pub use error::BuildError;

@@ -404,6 +404,7 @@ impl Simulation {
     }
 
     /// Triangles of all cloths in the caller's numbering.
+    #[allow(clippy::misnamed_getters)] // The engine's own triangles are none of the caller's business.
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.model.caller_triangles
     }
