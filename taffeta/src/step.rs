@@ -149,6 +149,8 @@ pub struct Simulation {
     grabs: Vec<(u32, Vec3)>,
     pins_changed: bool,
     measure: bool,
+    /// The last substep, s.
+    last_h: f32,
     last_good: State,
     failure: Option<Failure>,
     positions: Vec<[f32; 3]>,
@@ -177,6 +179,7 @@ impl Simulation {
             grabs: Vec::new(),
             pins_changed: true,
             measure: false,
+            last_h: 0.0,
             failure: None,
             model,
             state,
@@ -188,13 +191,15 @@ impl Simulation {
         Ok(simulation)
     }
 
-    /// Advances the cloth by `dt` seconds: one frame.
+    /// Advances the cloth by `dt` seconds: one frame. Does nothing for a `dt` that is not positive and finite, nor after a
+    /// failure.
     pub fn step(&mut self, dt: f32) -> StepReport {
         let mut clock = Stopwatch::start();
         if self.failure.is_none() && dt > 0.0 && dt.is_finite() {
             self.last_good.copy_from(&self.state);
             let begin = self.state.time;
             let h = dt / self.params.substeps as f32;
+            self.last_h = h;
             for substep in 1..=self.params.substeps {
                 self.state.time = begin + dt as f64 * substep as f64 / self.params.substeps as f64;
                 let left = self.params.substeps - substep + 1;
@@ -476,8 +481,8 @@ impl Simulation {
 
     /// ‖C + α̃ λ‖ at the end of the last frame, if it was measured.
     pub fn residual(&mut self) -> Option<f64> {
-        let h = self.params.dt / self.params.substeps as f32;
-        if self.measure { self.method.residual(&mut self.state.x, h) } else { None }
+        let measured = self.measure && self.last_h > 0.0;
+        if measured { self.method.residual(&mut self.state.x, self.last_h) } else { None }
     }
 
     /// Stretch of the mesh edges.
