@@ -35,3 +35,22 @@ fn every_kind_and_method_is_explained() {
         );
     }
 }
+
+/// The crate's own documentation is compiled and run; the README shows the same.
+#[test]
+fn the_readme_shows_the_tested_example() {
+    let readme = include_str!("../../README.md");
+    let shown =
+        readme.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a Rust example");
+    let tested: String = include_str!("../src/lib.rs")
+        .lines()
+        .filter_map(|line| line.strip_prefix("//!"))
+        .map(|line| line.strip_prefix(' ').unwrap_or(line))
+        .skip_while(|line| *line != "```")
+        .skip(1)
+        .take_while(|line| *line != "```")
+        .filter(|line| !line.starts_with("# "))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    assert_eq!(shown, tested);
+}
