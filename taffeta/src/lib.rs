@@ -12,11 +12,11 @@
 //! let scene = Scene { cloth: vec![cloth], ..Scene::default() };
 //!
 //! let mut sim = Simulation::new(&scene)?;
-//! for _ in 0..60 {
+//! for _ in 0..120 {
 //!     sim.step(1.0 / 60.0);
 //! }
 //! let lowest = sim.positions().iter().map(|p| p[1]).fold(f32::MAX, f32::min);
-//! assert!(lowest < 1.5, "after a second it hangs down");
+//! assert!(lowest < 1.5, "after two seconds it hangs down");
 //! # Ok::<(), taffeta::BuildError>(())
 //! ```
 //!
