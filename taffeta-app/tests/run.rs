@@ -107,7 +107,7 @@ fn seconds_are_frames_by_dt() {
 #[test]
 fn an_explosion_is_reported_and_the_frames_before_are_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let line = "run attach --threads 1 --dt 1 --set simulation.gravity=[0,-1e9,0] --set cloth.0.resolution=8 \
+    let line = "run hang-iterations --threads 1 --dt 1 --set simulation.gravity=[0,-1e9,0] --set cloth.0.resolution=8 \
         --out a.pc2 --out a.csv --out a.html";
     let output = run(folder.path(), line);
     let message = stderr(&output);
