@@ -278,7 +278,10 @@ fn grid_springs(grid: &Grid, fabric: &Fabric, bend: bool, offset: u32) -> Vec<Ro
     let mut spring = |a: (usize, usize), b: (usize, usize), area: f32, f: f32, length: f32| {
         let particles = [grid.vertex(a.0, a.1) + offset, grid.vertex(b.0, b.1) + offset];
         let stiffness = f * area / (length * length);
-        rows.push(Row { particles, params: [1.0 / stiffness, length] });
+        // Without shear stiffness there are no diagonals.
+        if stiffness > 0.0 {
+            rows.push(Row { particles, params: [1.0 / stiffness, length] });
+        }
     };
     for z in 0..grid.rows() {
         // A boundary row stands for half a row of cells.
