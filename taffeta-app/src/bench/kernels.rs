@@ -30,9 +30,9 @@ struct Entry {
 }
 
 /// How often each measurement is repeated; the best counts, because the machine may be shared.
-const REPEATS: usize = 15;
+const REPEATS: usize = 60;
 /// Projections in one repetition, at least.
-const PROJECTIONS: usize = 2_000_000;
+const PROJECTIONS: usize = 500_000;
 /// 1/h² of a substep of 1/1200 s.
 const INV_H2: f32 = 1.44e6;
 

@@ -26,17 +26,17 @@ use crate::wide::Kernel;
 pub fn value_grad<L: Lane>(p: &[V3<L>; 4], rest: L) -> (L, [V3<L>; 4]) {
     let tiny = rest.like(1e-30);
     let one = rest.like(1.0);
-    let edge = p[1] - p[0];
+    let (edge, a, b) = (p[1] - p[0], p[2] - p[0], p[3] - p[0]);
     let length = (edge.length_squared() + tiny).sqrt();
     let inverse_length = one / length;
-    let n1 = (p[0] - p[2]).cross(p[1] - p[2]);
-    let n2 = (p[1] - p[3]).cross(p[0] - p[3]);
+    // N₁ and N₂ by their three common vectors.
+    let (n1, n2) = (edge.cross(a), b.cross(edge));
     // N₂ × N₁ = (N₁·(p3 − p0)) (p1 − p0), both normals being across the edge.
-    let theta = (n1.dot(p[3] - p[0]) * length).atan2(n1.dot(n2));
+    let theta = (n1.dot(b) * length).atan2(n1.dot(n2));
     let u1 = n1 * (one / (n1.length_squared() + tiny));
     let u2 = n2 * (one / (n2.length_squared() + tiny));
     // Where the heights of the two triangles meet the edge, as a distance from either end.
-    let (t1, t2) = ((p[2] - p[0]).dot(edge) * inverse_length, (p[3] - p[0]).dot(edge) * inverse_length);
+    let (t1, t2) = (a.dot(edge) * inverse_length, b.dot(edge) * inverse_length);
     let (s1, s2) = (t1 - length, t2 - length);
     let grad = [u1 * s1 + u2 * s2, u1 * -t1 + u2 * -t2, u1 * length, u2 * length];
     (wrap(theta - rest), grad)
