@@ -117,15 +117,26 @@ fn an_explosion_is_reported_and_the_frames_before_are_kept() {
     assert_eq!(pc2(&folder.path().join("a.pc2")), (81, 1));
     assert_eq!(fs::read_to_string(folder.path().join("a.csv")).unwrap().lines().count(), 2);
 
-    // A page that was written is whole.
-    if let Ok(page) = fs::read_to_string(folder.path().join("a.html")) {
-        assert!(page.trim_end().ends_with("</html>"));
-    }
+    let page = fs::read_to_string(folder.path().join("a.html")).unwrap();
+    assert!(page.trim_end().ends_with("</html>"));
 
     let output = run(folder.path(), &format!("{line} --json"));
     assert_eq!(output.status.code(), Some(1));
     let value = json(&output);
     assert_eq!((&value["failure"]["frame"], &value["frames"]), (&1.into(), &0.into()));
+}
+
+#[test]
+fn tethers_do_not_hide_an_explosion() {
+    let folder = tempfile::tempdir().unwrap();
+    for scene in ["attach", "hang"] {
+        let output = run(
+            folder.path(),
+            &format!("run {scene} --threads 1 --frames 5 --dt 1 --set simulation.gravity=[0,-1e9,0]"),
+        );
+        assert_eq!(output.status.code(), Some(1), "{scene}: {}", stderr(&output));
+        assert!(stderr(&output).contains("in frame 1 at vertex "), "{scene}: {}", stderr(&output));
+    }
 }
 
 /// Starts a long run that writes `a.pc2` and interrupts it once `then` has been done; exit code and message.

@@ -128,7 +128,7 @@ impl std::fmt::Display for Failure {
 }
 
 /// A cloth that is stretched to more than so many times its length has exploded.
-const EXPLODED_STRETCH: f32 = 100.0;
+const EXPLODED_STRETCH: f32 = 10.0;
 /// Nothing flies further than this, m.
 const EXPLODED_DISTANCE: f32 = 1e7;
 /// Particles a thread should have at least; below that handing out work costs more than it saves.
