@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use taffeta::lanes::SimdLevel;
+use taffeta_io::output;
 
 use super::Options;
 use crate::fault::{Fault, say};
@@ -23,8 +24,7 @@ pub fn report<const N: usize>(
             Ending::Html => html(suite, header, rows, notes),
             Ending::Csv => csv(header, rows),
         };
-        write_whole(path, &text)
-            .map_err(|e| Fault::failed(format!("{}: cannot write: {e}", path.display())))?;
+        output::write_text(path, &text).map_err(Fault::failed)?;
     }
     if options.json {
         let json = serde_json::json!({
@@ -55,18 +55,7 @@ fn ending(path: &Path) -> Result<Ending, Fault> {
 /// Checks a report's name before anything is measured.
 pub fn check(path: &Path) -> Result<(), Fault> {
     ending(path)?;
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        return Err(Fault::Input(format!("{}: there is no folder {}", path.display(), folder.display())));
-    }
-    Ok(())
-}
-
-/// Under a temporary name first, so that an old report stays whole until the new one is.
-fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
-    let temporary = path.with_extension("tmp");
-    std::fs::write(&temporary, text)?;
-    std::fs::rename(&temporary, path)
+    output::check(path).map_err(Fault::input)
 }
 
 fn text<const N: usize>(header: &[&str; N], rows: &[[String; N]]) -> String {

@@ -34,6 +34,13 @@ pub use html::HtmlSink;
 
 use pattern::Target;
 
+/// Writes a whole text file under a temporary name and then gives it its own, so that an old one stays until the new one is.
+pub fn write_text(path: &Path, text: &str) -> Result<PathBuf, OutputError> {
+    let mut draft = draft::Draft::create(path)?;
+    draft.with(|file| std::io::Write::write_all(file, text.as_bytes()))?;
+    draft.commit()
+}
+
 /// What stays the same through a recording.
 #[derive(Clone, Debug, Default)]
 pub struct Clip {
