@@ -350,3 +350,19 @@ fn positions_come_back_in_the_order_of_the_mesh() {
     let most = end[0].iter().zip(&end[1]).map(far).fold(0.0, f32::max);
     assert!(most < 0.03, "{most} m apart");
 }
+
+/// A message about a mesh names its own vertices, not those of the engine's order.
+#[test]
+fn a_fold_in_the_rest_shape_is_named_by_the_mesh() {
+    let mut cloth = irregular_sheet([1.0, 1.0], [20, 20], 4);
+    let mesh = cloth.shape.as_mut().unwrap();
+    let first = mesh.positions.len() as u32;
+    mesh.positions.push([-0.5, 1.0, -0.5]);
+    let topology = taffeta::mesh::Topology::new(first as usize, &mesh.triangles);
+    let rim = topology.edges.iter().find(|e| e.triangles[1] == taffeta::mesh::NONE).unwrap().vertices;
+    mesh.triangles.push([rim[0], rim[1], first]);
+    let message =
+        Simulation::new(&Scene { cloth: vec![cloth], ..Scene::default() }).err().unwrap().to_string();
+    let names = |a: u32, b: u32| message.contains(&format!("vertices {a} and {b})"));
+    assert!(names(rim[0], rim[1]) || names(rim[1], rim[0]), "{message}, but it is {rim:?}");
+}

@@ -90,7 +90,7 @@ impl Model {
                     Some(grid) => grid_hinges(grid, &fabric),
                     None => sheet.hinges(&fabric),
                 };
-                self.add_hinges(index, cloth.bending, &rest, &hinges, offset)?;
+                self.add_hinges(index, cloth.bending, &rest, &order, &hinges, offset)?;
             }
         }
 
@@ -170,6 +170,7 @@ impl Model {
         index: usize,
         bending: Bending,
         rest: &[Vec3],
+        order: &[u32],
         hinges: &[(Hinge, f32)],
         offset: u32,
     ) -> Result<(), BuildError> {
@@ -182,12 +183,13 @@ impl Model {
                 continue;
             }
             if rest_angle.abs() > FLAT {
-                let [a, b] = [hinge[0], hinge[1]];
+                // In the numbers of the mesh, not in ours.
+                let [a, b] = [hinge[0], hinge[1]].map(|v| order[v as usize]);
                 let degrees = rest_angle.to_degrees();
                 return Err(BuildError::field(
                     format!("cloth.{index}.bending"),
                     format!(
-                        "'isometric' needs a flat rest shape, but two triangles meet at {degrees:.1}° (edge {a}–{b}); use 'dihedral'"
+                        "'isometric' needs a flat rest shape, but two triangles meet at {degrees:.1}° (vertices {a} and {b}); use 'dihedral'"
                     ),
                 ));
             }
