@@ -23,6 +23,84 @@ pub struct Params {
     pub damping: f32,
     /// Threads; 0 takes one for each core. Small scenes use fewer.
     pub threads: u32,
+    /// For the methods `pbd-gs`, `pbd-jacobi`, `pbd-sor` and the hierarchical ones.
+    pub pbd: Pbd,
+    /// For the methods `xpbd-chebyshev` and `implicit-chebyshev`.
+    pub chebyshev: Chebyshev,
+    /// For the method `newton`.
+    pub newton: Newton,
+    /// For the methods `hpbd`, `shpbd` and `ghpbd`.
+    pub hierarchy: Hierarchy,
+}
+
+/// Stiffness of position based dynamics, which knows no units: the part of an error that is corrected.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct Pbd {
+    /// Part of a stretch that is taken back in a substep, 0 to 1.
+    pub stretch: f32,
+    /// Part of a bend that is taken back in a substep, 0 to 1.
+    pub bend: f32,
+    /// Over-relaxation of `pbd-sor`, 0 to 2.
+    pub omega: f32,
+}
+
+impl Default for Pbd {
+    fn default() -> Self {
+        Pbd { stretch: 1.0, bend: 0.01, omega: 1.5 }
+    }
+}
+
+/// Chebyshev semi-iteration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct Chebyshev {
+    /// Spectral radius of the plain iteration, 0 to 1; estimated while running if not given.
+    pub rho: Option<f32>,
+    /// Under-relaxation, 0 to 1.
+    pub gamma: f32,
+    /// Plain iterations before the acceleration begins.
+    pub delay: u32,
+}
+
+impl Default for Chebyshev {
+    fn default() -> Self {
+        Chebyshev { rho: None, gamma: 1.0, delay: 2 }
+    }
+}
+
+/// Newton's method.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct Newton {
+    /// The solution is good when no particle's unbalanced force exceeds this part of the greatest force on any.
+    pub tolerance: f64,
+    /// Iterations at most.
+    pub iterations: u32,
+}
+
+impl Default for Newton {
+    fn default() -> Self {
+        Newton { tolerance: 1e-6, iterations: 100 }
+    }
+}
+
+/// Coarse levels of the hierarchical methods.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct Hierarchy {
+    /// Coarse levels above the cloth itself.
+    pub levels: u32,
+}
+
+impl Default for Hierarchy {
+    fn default() -> Self {
+        Hierarchy { levels: 3 }
+    }
 }
 
 impl Default for Params {
@@ -36,6 +114,10 @@ impl Default for Params {
             gravity: [0.0, -9.81, 0.0],
             damping: 0.0,
             threads: 0,
+            pbd: Pbd::default(),
+            chebyshev: Chebyshev::default(),
+            newton: Newton::default(),
+            hierarchy: Hierarchy::default(),
         }
     }
 }

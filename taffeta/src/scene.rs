@@ -53,6 +53,8 @@ pub struct Cloth {
     pub warp: [f32; 3],
     /// What it is made of: a preset's name, or a table of figures over a preset.
     pub fabric: FabricChoice,
+    /// How it resists stretch and shear.
+    pub membrane: Membrane,
     /// How it resists bending.
     pub bending: Bending,
     /// Keeps every vertex within reach of the nearest pins.
@@ -81,6 +83,7 @@ impl Default for Cloth {
             velocity: [0.0; 3],
             warp: [1.0, 0.0, 0.0],
             fabric: FabricChoice::default(),
+            membrane: Membrane::default(),
             bending: Bending::default(),
             tethers: None,
             margin: None,
@@ -89,6 +92,18 @@ impl Default for Cloth {
             load: Vec::new(),
         }
     }
+}
+
+/// How a cloth resists stretch and shear.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Membrane {
+    /// Springs along edges, and on a grid along both diagonals: the fastest.
+    #[default]
+    Springs,
+    /// Saint Venant–Kirchhoff triangles: warp, weft, shear and Poisson's ratio exactly, on any mesh.
+    Stvk,
 }
 
 /// How a cloth resists bending.
@@ -101,6 +116,8 @@ pub enum Bending {
     Isometric,
     /// Dihedral angles: any rest shape.
     Dihedral,
+    /// The distance of a vertex from the middle of its neighbours (grids only): cheap, without resistance to twist.
+    Triangle,
     /// Springs that skip a vertex (grids only), as stiff as the cloth stretches: an old model without a rigidity in N·m,
     /// kept for comparison.
     Springs,
@@ -308,6 +325,9 @@ pub struct FabricTable {
     /// Shear stiffness, N/m.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shear: Option<f32>,
+    /// Poisson's ratio of the weave, 0 to 0.9; for `membrane = "stvk"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub poisson: Option<f32>,
     /// Bending rigidity, N·m; one figure, or warp and weft.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bend: Option<Pair<f32>>,
@@ -331,6 +351,7 @@ impl FabricTable {
             density: self.density.unwrap_or(base.density),
             stretch: self.stretch.map_or(base.stretch, |p| p.0),
             shear: self.shear.unwrap_or(base.shear),
+            poisson: self.poisson.unwrap_or(base.poisson),
             bend: self.bend.map_or(base.bend, |p| p.0),
             damping: self.damping.unwrap_or(base.damping),
             friction: self.friction.unwrap_or(base.friction),

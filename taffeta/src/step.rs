@@ -198,11 +198,12 @@ impl Simulation {
         if self.failure.is_none() && dt > 0.0 && dt.is_finite() {
             self.last_good.copy_from(&self.state);
             let begin = self.state.time;
-            let h = dt / self.params.substeps as f32;
+            let substeps = self.substeps(dt);
+            let h = dt / substeps as f32;
             self.last_h = h;
-            for substep in 1..=self.params.substeps {
-                self.state.time = begin + dt as f64 * substep as f64 / self.params.substeps as f64;
-                let left = self.params.substeps - substep + 1;
+            for substep in 1..=substeps {
+                self.state.time = begin + dt as f64 * substep as f64 / substeps as f64;
+                let left = substeps - substep + 1;
                 let pins_moved = self.animate(h, 1.0 / left as f32);
                 clock.lap(Stage::Animate);
                 self.predict(h);
@@ -223,6 +224,12 @@ impl Simulation {
             contacts: self.contacts.count(),
             failure: self.failure.clone(),
         }
+    }
+
+    /// Substeps in a frame of `dt` seconds: as many as wanted, or as many as the method needs to be stable.
+    pub fn substeps(&self, dt: f32) -> u32 {
+        let needed = self.method.stable_substep().map_or(1.0, |h| (dt / h).ceil());
+        self.params.substeps.max(needed as u32)
     }
 
     /// Moves colliders and held particles to the end of the substep. `fraction` is the part of the frame's remaining way

@@ -83,22 +83,44 @@ pub struct Project {
 
 impl Kernel<4, 2, 1> for Project {
     #[inline(always)]
-    fn project<L: Lane, const FIRST: bool>(
+    fn correct<L: Lane, const FIRST: bool>(
         &self,
-        points: &mut [Point<L>; 4],
+        points: &[Point<L>; 4],
         &[compliance, rest]: &[L; 2],
         lambda: &mut [L; 1],
-    ) {
+    ) -> [V3<L>; 4] {
         let p = [points[0].p, points[1].p, points[2].p, points[3].p];
         let (c, grad) = value_grad(&p, rest);
         let alpha = compliance * rest.like(self.inv_h2);
-        xpbd_step::<L, 4, FIRST>(points, c, &grad, alpha, &mut lambda[0]);
+        xpbd_step::<L, 4, FIRST>(points, c, &grad, alpha, &mut lambda[0])
     }
 
     fn residual(&self, points: &[Point<f32>; 4], params: &[f32; 2], lambda: &[f32; 1]) -> f64 {
         let (c, _) = value_grad(&points.map(|point| point.p), params[1]);
         let h = (c + params[0] * self.inv_h2 * lambda[0]) as f64;
         h * h
+    }
+}
+
+/// The force −∇E on each particle, N.
+#[derive(Clone, Copy, Debug)]
+pub struct Force;
+
+impl Kernel<4, 2, 1> for Force {
+    #[inline(always)]
+    fn correct<L: Lane, const FIRST: bool>(
+        &self,
+        points: &[Point<L>; 4],
+        &[compliance, rest]: &[L; 2],
+        _: &mut [L; 1],
+    ) -> [V3<L>; 4] {
+        let (c, [g0, g1, g2, g3]) = value_grad(&[points[0].p, points[1].p, points[2].p, points[3].p], rest);
+        let f = -c / compliance;
+        [g0 * f, g1 * f, g2 * f, g3 * f]
+    }
+
+    fn residual(&self, _: &[Point<f32>; 4], _: &[f32; 2], _: &[f32; 1]) -> f64 {
+        0.0
     }
 }
 

@@ -41,12 +41,12 @@ pub struct Project {
 
 impl Kernel<2, 2, 1> for Project {
     #[inline(always)]
-    fn project<L: Lane, const FIRST: bool>(
+    fn correct<L: Lane, const FIRST: bool>(
         &self,
-        [a, b]: &mut [Point<L>; 2],
+        &[a, b]: &[Point<L>; 2],
         &[compliance, rest]: &[L; 2],
         lambda: &mut [L; 1],
-    ) {
+    ) -> [V3<L>; 2] {
         // Written for short chains: a processor looks only two or three operations ahead, so what counts is the time from
         // the load to the store, and root and division must not wait for each other.
         let d = a.p - b.p;
@@ -61,8 +61,7 @@ impl Kernel<2, 2, 1> for Project {
             lambda[0] = lambda[0] + c * (inverse * square);
         }
         // Δx = w n Δλ = −w (C + α̃ λ) l/(l² (w₁ + w₂ + α̃)) · (p₁ − p₂).
-        a.p = a.p + d * (c * (length * wa));
-        b.p = b.p - d * (c * (length * wb));
+        [d * (c * (length * wa)), d * -(c * (length * wb))]
     }
 
     fn residual(&self, points: &[Point<f32>; 2], params: &[f32; 2], lambda: &[f32; 1]) -> f64 {
@@ -72,9 +71,33 @@ impl Kernel<2, 2, 1> for Project {
     }
 }
 
+/// The force −∇E on each particle, N.
+#[derive(Clone, Copy, Debug)]
+pub struct Force;
+
+impl Kernel<2, 2, 1> for Force {
+    #[inline(always)]
+    fn correct<L: Lane, const FIRST: bool>(
+        &self,
+        &[a, b]: &[Point<L>; 2],
+        &[compliance, rest]: &[L; 2],
+        _: &mut [L; 1],
+    ) -> [V3<L>; 2] {
+        let d = a.p - b.p;
+        let length = (d.length_squared() + rest.like(TINY)).sqrt();
+        let pull = (rest - length) / (compliance * length);
+        [d * pull, d * -pull]
+    }
+
+    fn residual(&self, _: &[Point<f32>; 2], _: &[f32; 2], _: &[f32; 1]) -> f64 {
+        0.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::finite_difference::{check_energy, check_gradient};
+    use super::super::testing::check_force;
     use super::*;
 
     const X: [DVec3; 2] = [DVec3::new(0.1, 0.2, -0.3), DVec3::new(0.5, -0.2, 0.4)];
@@ -85,6 +108,11 @@ mod tests {
         for rest in [0.4, 1.2] {
             check_energy(X, |x| energy(x, rest, 30.0));
         }
+    }
+
+    #[test]
+    fn the_force_is_minus_the_gradient() {
+        check_force::<_, 2, 2, 1>(Force, X, [1.0 / 30.0, 0.4], energy(&X, 0.4, 30.0).gradient);
     }
 
     #[test]

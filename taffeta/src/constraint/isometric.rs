@@ -54,12 +54,12 @@ pub struct Project {
 
 impl Kernel<4, 4, 3> for Project {
     #[inline(always)]
-    fn project<L: Lane, const FIRST: bool>(
+    fn correct<L: Lane, const FIRST: bool>(
         &self,
-        points: &mut [Point<L>; 4],
+        points: &[Point<L>; 4],
         &[compliance, k1, k2, k3]: &[L; 4],
         lambda: &mut [L; 3],
-    ) {
+    ) -> [V3<L>; 4] {
         let k = [-(k1 + k2 + k3), k1, k2, k3];
         let alpha = compliance * k1.like(self.inv_h2);
         let p = [points[0].p, points[1].p, points[2].p, points[3].p];
@@ -76,9 +76,11 @@ impl Kernel<4, 4, 3> for Project {
         if !FIRST {
             *lambda = [lambda[0] + step.x, lambda[1] + step.y, lambda[2] + step.z];
         }
+        let mut moves = p;
         for n in 0..4 {
-            points[n].p = points[n].p + step * (points[n].w * k[n]);
+            moves[n] = step * (points[n].w * k[n]);
         }
+        moves
     }
 
     fn residual(&self, points: &[Point<f32>; 4], params: &[f32; 4], lambda: &[f32; 3]) -> f64 {
@@ -87,6 +89,28 @@ impl Kernel<4, 4, 3> for Project {
         let [x, y, z] = *lambda;
         let h = value(&points.map(|point| point.p), &k) + V3 { x, y, z } * alpha;
         h.length_squared() as f64
+    }
+}
+
+/// The force −∇E on each particle, N.
+#[derive(Clone, Copy, Debug)]
+pub struct Force;
+
+impl Kernel<4, 4, 3> for Force {
+    #[inline(always)]
+    fn correct<L: Lane, const FIRST: bool>(
+        &self,
+        points: &[Point<L>; 4],
+        &[compliance, k1, k2, k3]: &[L; 4],
+        _: &mut [L; 3],
+    ) -> [V3<L>; 4] {
+        let c = value(&[points[0].p, points[1].p, points[2].p, points[3].p], &[k1, k2, k3]);
+        let f = c * (k1.like(-1.0) / compliance);
+        [f * -(k1 + k2 + k3), f * k1, f * k2, f * k3]
+    }
+
+    fn residual(&self, _: &[Point<f32>; 4], _: &[f32; 4], _: &[f32; 3]) -> f64 {
+        0.0
     }
 }
 

@@ -8,7 +8,10 @@ pub mod attachment;
 pub mod dihedral;
 pub mod distance;
 pub mod isometric;
+pub mod strain_limit;
+pub mod stvk;
 pub mod tether;
+pub mod triangle_bend;
 
 use glam::{DMat3, DVec3};
 
@@ -23,6 +26,12 @@ pub enum Kind {
     Dihedral,
     /// Bending by the linear measure of an inextensible hinge.
     Isometric,
+    /// Bending by the distance of a vertex from the middle of its neighbours.
+    TriangleBend,
+    /// Orthotropic membrane of triangles.
+    Stvk,
+    /// The greatest stretch of a spring, enforced after integration.
+    StrainLimit,
     /// A vertex held to a point.
     Attachment,
     /// A vertex kept within reach of a held one.
@@ -31,8 +40,16 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 5] =
-        [Kind::Distance, Kind::Dihedral, Kind::Isometric, Kind::Attachment, Kind::Tether];
+    pub const ALL: [Kind; 8] = [
+        Kind::Distance,
+        Kind::Dihedral,
+        Kind::Isometric,
+        Kind::TriangleBend,
+        Kind::Stvk,
+        Kind::StrainLimit,
+        Kind::Attachment,
+        Kind::Tether,
+    ];
 
     /// Its name in tables and messages.
     pub fn name(self) -> &'static str {
@@ -40,6 +57,9 @@ impl Kind {
             Kind::Distance => "distance",
             Kind::Dihedral => "dihedral",
             Kind::Isometric => "isometric",
+            Kind::TriangleBend => "triangle_bend",
+            Kind::Stvk => "stvk",
+            Kind::StrainLimit => "strain_limit",
             Kind::Attachment => "attachment",
             Kind::Tether => "tether",
         }
@@ -84,12 +104,12 @@ pub fn outer(a: DVec3, b: DVec3) -> DMat3 {
 /// Δλ = −(C + α̃ λ)/(Σ w |∇C|² + α̃), Δx = w ∇C Δλ (Macklin, Müller, Chentanez 2016, eq. 17–18).
 #[inline(always)]
 pub(crate) fn xpbd_step<L: Lane, const N: usize, const FIRST: bool>(
-    points: &mut [Point<L>; N],
+    points: &[Point<L>; N],
     c: L,
     grad: &[V3<L>; N],
     alpha: L,
     lambda: &mut L,
-) {
+) -> [V3<L>; N] {
     let mut denominator = alpha;
     for n in 0..N {
         denominator = denominator + points[n].w * grad[n].length_squared();
@@ -97,9 +117,11 @@ pub(crate) fn xpbd_step<L: Lane, const N: usize, const FIRST: bool>(
     let residual = if FIRST { c } else { c + finite(alpha) * *lambda };
     let step = -residual / (denominator + c.like(f32::MIN_POSITIVE));
     *lambda = *lambda + step;
+    let mut moves = *grad;
     for n in 0..N {
-        points[n].p = points[n].p + grad[n] * (points[n].w * step);
+        moves[n] = grad[n] * (points[n].w * step);
     }
+    moves
 }
 
 /// Idle lanes have infinite compliance and λ = 0; their product must be 0, not NaN.
@@ -111,6 +133,47 @@ pub(crate) fn finite<L: Lane>(alpha: L) -> L {
 /// Lane vectors of double-precision points.
 pub(crate) fn lanes64<const N: usize>(x: &[DVec3; N]) -> [V3<f64>; N] {
     x.map(|p| V3 { x: p.x, y: p.y, z: p.z })
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+    use crate::wide::Kernel;
+
+    fn points<const N: usize>(x: [DVec3; N], w: impl Fn(usize) -> f64) -> [Point<f64>; N] {
+        std::array::from_fn(|i| Point { p: lanes64(&x)[i], w: w(i) })
+    }
+
+    /// Asserts that a force kernel gives minus the gradient of the energy.
+    pub fn check_force<K: Kernel<N, P, R>, const N: usize, const P: usize, const R: usize>(
+        kernel: K,
+        x: [DVec3; N],
+        params: [f64; P],
+        gradient: [DVec3; N],
+    ) {
+        let forces = kernel.correct::<f64, true>(&points(x, |_| 1.0), &params, &mut [0.0; R]);
+        let scale = gradient.iter().map(|g| g.length()).fold(0.0, f64::max);
+        assert!(scale > 1e-6, "the test has a force");
+        for (f, g) in forces.iter().zip(gradient) {
+            let off = (DVec3::new(f.x, f.y, f.z) + g).length();
+            assert!(off < 1e-6 * scale, "{f:?} against {g}");
+        }
+    }
+
+    /// Projects once, with unequal masses, and asserts that the centre of mass stays; returns the new positions.
+    pub fn check_projection<K: Kernel<N, P, R>, const N: usize, const P: usize, const R: usize>(
+        kernel: K,
+        x: [DVec3; N],
+        params: [f64; P],
+    ) -> [DVec3; N] {
+        let weight = |i: usize| 0.5 + i as f64;
+        let moves = kernel.correct::<f64, true>(&points(x, weight), &params, &mut [0.0; R]);
+        let moves = moves.map(|m| DVec3::new(m.x, m.y, m.z));
+        let momentum: DVec3 = moves.iter().enumerate().map(|(i, &m)| m / weight(i)).sum();
+        let size = moves.iter().map(|m| m.length()).fold(0.0, f64::max);
+        assert!(momentum.length() <= 1e-6 * size, "momentum {momentum}");
+        std::array::from_fn(|i| x[i] + moves[i])
+    }
 }
 
 #[cfg(test)]

@@ -38,12 +38,12 @@ pub struct Project {
 
 impl Kernel<1, 6, 1> for Project {
     #[inline(always)]
-    fn project<L: Lane, const FIRST: bool>(
+    fn correct<L: Lane, const FIRST: bool>(
         &self,
-        [point]: &mut [Point<L>; 1],
+        [point]: &[Point<L>; 1],
         &[compliance, reach, x, y, z, _]: &[L; 6],
         lambda: &mut [L; 1],
-    ) {
+    ) -> [V3<L>; 1] {
         let d = point.p - V3 { x, y, z };
         let length = (d.length_squared() + reach.like(1e-30)).sqrt();
         let alpha = compliance * reach.like(self.inv_h2);
@@ -56,7 +56,7 @@ impl Kernel<1, 6, 1> for Project {
         if !FIRST {
             lambda[0] = lambda[0] + step * length;
         }
-        point.p = point.p + d * (step * point.w);
+        [d * (step * point.w)]
     }
 
     fn residual(&self, points: &[Point<f32>; 1], params: &[f32; 6], lambda: &[f32; 1]) -> f64 {
@@ -64,6 +64,31 @@ impl Kernel<1, 6, 1> for Project {
         let (c, _) = value_grad(points[0].p, V3 { x, y, z }, reach);
         let h = (c + compliance * self.inv_h2 * lambda[0]) as f64;
         h * h
+    }
+}
+
+/// The force −∇E on the free particle, N.
+#[derive(Clone, Copy, Debug)]
+pub struct Force {
+    /// Stiffness of a taut tether, N/m.
+    pub stiffness: f32,
+}
+
+impl Kernel<1, 6, 1> for Force {
+    #[inline(always)]
+    fn correct<L: Lane, const FIRST: bool>(
+        &self,
+        [point]: &[Point<L>; 1],
+        &[compliance, reach, x, y, z, _]: &[L; 6],
+        _: &mut [L; 1],
+    ) -> [V3<L>; 1] {
+        let (c, grad) = value_grad(point.p, V3 { x, y, z }, reach);
+        // The compliance only says whether the anchor is held: 0 or infinite.
+        [grad * (-c * reach.like(self.stiffness) / (reach.like(1.0) + compliance))]
+    }
+
+    fn residual(&self, _: &[Point<f32>; 1], _: &[f32; 6], _: &[f32; 1]) -> f64 {
+        0.0
     }
 }
 

@@ -16,6 +16,8 @@ pub struct Fabric {
     pub stretch: [f32; 2],
     /// Shear stiffness, N/m: shear force per width and radian.
     pub shear: f32,
+    /// Poisson's ratio: how much narrower a strip gets as it gets longer, the geometric mean of both directions.
+    pub poisson: f32,
     /// Bending rigidity along warp and weft, N·m: moment per width and curvature.
     pub bend: [f32; 2],
     /// Rate at which velocities decay, 1/s.

@@ -4,7 +4,7 @@ mod crossings;
 
 use glam::DVec3;
 
-use crate::constraint::{dihedral, distance, isometric};
+use crate::constraint::{dihedral, distance, isometric, stvk, triangle_bend};
 use crate::model::Model;
 use crate::wide::Particle;
 
@@ -75,6 +75,15 @@ pub fn energies(model: &Model, x: &[Particle], v: &[[f32; 4]], gravity: [f32; 3]
     for row in &model.isometric {
         let [compliance, k @ ..] = row.params.map(|p| p as f64);
         energies.elastic += isometric::energy(&row.particles.map(|i| at(x, i)), &k, 1.0 / compliance).value;
+    }
+    for row in &model.triangle_bend {
+        let [compliance, rest] = row.params.map(|p| p as f64);
+        let x = row.particles.map(|i| at(x, i));
+        energies.elastic += triangle_bend::energy(&x, rest, 1.0 / compliance).value;
+    }
+    for row in &model.stvk {
+        let params = row.params.map(|p| p as f64);
+        energies.elastic += stvk::energy(&row.particles.map(|i| at(x, i)), &params).value;
     }
     energies
 }

@@ -4,13 +4,13 @@ use glam::{Vec2, Vec3};
 
 use super::{Attachment, ClothPart, Model, Tether, select::select};
 use crate::color::Row;
-use crate::constraint::{dihedral, isometric};
+use crate::constraint::{dihedral, isometric, stvk};
 use crate::error::BuildError;
 use crate::material::{self, Fabric, Patch, SheetEdge};
 use crate::mesh::{
     self, Edge, Grid, Hinge, NONE, Severity, Topology, TriMesh, distances_from, locality_order,
 };
-use crate::scene::{Bending, Cloth, Scene};
+use crate::scene::{Bending, Cloth, Membrane, Scene};
 
 /// Beyond so many pins a vertex is tethered to its nearest alone: finding more would take a search from each.
 const PINS_SEARCHED: usize = 32;
@@ -28,6 +28,12 @@ impl Model {
         let mut model = Model::default();
         for (index, cloth) in scene.cloth.iter().enumerate() {
             model.add_cloth(index, cloth, scene.simulation.damping)?;
+        }
+        let stiffness = model.stiffness();
+        for cloth in &mut model.cloths {
+            // The bound counts each spring twice.
+            let sum: f64 = stiffness[cloth.vertices.clone()].iter().sum();
+            cloth.tether_stiffness = (0.5 * sum / cloth.vertices.len().max(1) as f64) as f32;
         }
         Ok(model)
     }
@@ -64,6 +70,8 @@ impl Model {
             self.dihedral.len(),
             self.isometric.len(),
             self.tethers.len(),
+            self.triangle_bend.len(),
+            self.stvk.len(),
         ];
         let triangles_before = self.triangles.len();
 
@@ -72,13 +80,31 @@ impl Model {
             let length = (rest[a as usize] - rest[b as usize]).length();
             self.edges.push((edge.vertices.map(|v| v + offset), length));
         }
-        self.distance.extend(match &grid {
-            Some(grid) => grid_springs(grid, &fabric, cloth.bending == Bending::Springs, offset),
-            None => sheet.springs(&fabric, offset),
-        });
+        match (cloth.membrane, &grid) {
+            (Membrane::Springs, Some(grid)) => {
+                self.distance.extend(grid_springs(grid, &fabric, cloth.bending == Bending::Springs, offset))
+            }
+            (Membrane::Springs, None) => self.distance.extend(sheet.springs(&fabric, offset)),
+            (Membrane::Stvk, _) => self.stvk.extend(sheet.membrane(&triangles, &fabric, offset)),
+        }
         match cloth.bending {
             Bending::None => {}
+            Bending::Springs if cloth.membrane != Membrane::Springs => {
+                return Err(BuildError::field(
+                    field("bending"),
+                    "'springs' go with membrane = 'springs' only; use 'isometric' or 'dihedral'",
+                ));
+            }
             Bending::Springs if grid.is_some() => {}
+            Bending::Triangle => match &grid {
+                Some(grid) => self.triangle_bend.extend(grid_triangle_bends(grid, &fabric, offset)),
+                None => {
+                    return Err(BuildError::field(
+                        field("bending"),
+                        "'triangle' needs the rows of a grid, but this cloth is a mesh; use 'isometric' or 'dihedral'",
+                    ));
+                }
+            },
             Bending::Springs => {
                 return Err(BuildError::field(
                     field("bending"),
@@ -157,6 +183,9 @@ impl Model {
             dihedral: starts[2]..self.dihedral.len(),
             isometric: starts[3]..self.isometric.len(),
             tethers: starts[4]..self.tethers.len(),
+            triangle_bend: starts[5]..self.triangle_bend.len(),
+            stvk: starts[6]..self.stvk.len(),
+            tether_stiffness: 0.0,
             grid,
             margin: cloth.margin.unwrap_or(0.5 * fabric.thickness),
             friction: fabric.friction,
@@ -348,6 +377,33 @@ fn grid_hinges(grid: &Grid, fabric: &Fabric) -> Vec<(Hinge, f32)> {
     hinges
 }
 
+/// Bending of a grid by triples of vertices in a row or column. The measure of a fold, a third of the second difference,
+/// is Δx² κ/3; with stiffness 9 B Δz/Δx³ the energy is ½ B κ² for each area. Twist is not resisted.
+fn grid_triangle_bends(grid: &Grid, fabric: &Fabric, offset: u32) -> Vec<Row<3, 2>> {
+    let [dx, dz] = grid.spacing();
+    let (nx, nz) = (grid.columns(), grid.rows());
+    let mut rows = Vec::new();
+    let mut bend = |triple: [(usize, usize); 3], stiffness: f32| {
+        if stiffness > 0.0 {
+            let particles = triple.map(|(x, z)| grid.vertex(x, z) + offset);
+            rows.push(Row { particles, params: [1.0 / stiffness, 0.0] });
+        }
+    };
+    for z in 0..nz {
+        let share = if z == 0 || z + 1 == nz { 0.5 } else { 1.0 };
+        for x in 1..nx - 1 {
+            bend([(x - 1, z), (x + 1, z), (x, z)], 9.0 * fabric.bend[0] * share * dz / dx.powi(3));
+        }
+    }
+    for z in 1..nz - 1 {
+        for x in 0..nx {
+            let share = if x == 0 || x + 1 == nx { 0.5 } else { 1.0 };
+            bend([(x, z - 1), (x, z + 1), (x, z)], 9.0 * fabric.bend[1] * share * dx / dz.powi(3));
+        }
+    }
+    rows
+}
+
 /// A mesh with what its springs and hinges need to know.
 struct Sheet<'a> {
     rest: &'a [Vec3],
@@ -402,6 +458,28 @@ impl<'a> Sheet<'a> {
         (edges.iter().zip(stiffness))
             .map(|(e, k)| Row { particles: e.vertices.map(|v| v + offset), params: [1.0 / k, e.length] })
             .collect()
+    }
+
+    /// Membrane triangles of the fabric.
+    fn membrane(
+        &self,
+        triangles: &[[u32; 3]],
+        fabric: &Fabric,
+        offset: u32,
+    ) -> Vec<Row<3, { stvk::PARAMS }>> {
+        let [k1, k2] = fabric.stretch;
+        // A sheet without shear stiffness would have no membrane in shear at all: the softest that can be solved.
+        let shear = fabric.shear.max(1e-6 * k1.min(k2));
+        let compliance = [1.0 / k1, -fabric.poisson / (k1 * k2).sqrt(), 1.0 / k2, 1.0 / shear];
+        let row = |(t, tri): (usize, &[u32; 3])| {
+            let [a, b, c] = tri.map(|v| self.rest[v as usize]);
+            let flat = |d: Vec3| self.frames[t].map(|axis| d.dot(axis) as f64);
+            let m = stvk::inverse_shape(flat(a - c), flat(b - c)).map(|m| m as f32);
+            let [s11, s12, s22, s33] = compliance;
+            let params = [1.0 / self.areas[t], m[0], m[1], m[2], m[3], s11, s12, s22, s33];
+            Row { particles: tri.map(|v| v + offset), params }
+        };
+        triangles.iter().enumerate().map(row).collect()
     }
 
     /// The hinges with their stiffness, N·m/rad: B l²/(A₁ + A₂), B taken across the edge.

@@ -2,12 +2,14 @@
 
 mod build;
 mod select;
+mod stiffness;
 
 use std::ops::Range;
 
 use glam::Vec3;
 
 use crate::color::Row;
+use crate::constraint::stvk;
 use crate::mesh::Grid;
 use crate::motion::Motion;
 
@@ -32,6 +34,10 @@ pub struct Model {
     pub dihedral: Vec<Row<4, 2>>,
     /// Isometric hinges: compliance (m/N), weights of the last three particles.
     pub isometric: Vec<Row<4, 4>>,
+    /// Triangle bending: compliance (m/N), rest height (m).
+    pub triangle_bend: Vec<Row<3, 2>>,
+    /// Membrane triangles; see [`stvk::PARAMS`].
+    pub stvk: Vec<Row<3, { stvk::PARAMS }>>,
     /// Tethers.
     pub tethers: Vec<Tether>,
     /// Held particles.
@@ -63,8 +69,14 @@ pub struct ClothPart {
     pub dihedral: Range<usize>,
     /// Its part of [`Model::isometric`].
     pub isometric: Range<usize>,
+    /// Its part of [`Model::triangle_bend`].
+    pub triangle_bend: Range<usize>,
+    /// Its part of [`Model::stvk`].
+    pub stvk: Range<usize>,
     /// Its part of [`Model::tethers`].
     pub tethers: Range<usize>,
+    /// Stiffness of a tether for methods that cannot hold it rigidly, N/m: about that of all springs at a vertex.
+    pub tether_stiffness: f32,
     /// If it is a regular grid: which.
     pub grid: Option<Grid>,
     /// Distance kept from colliders, m.
@@ -108,6 +120,8 @@ impl Model {
         self.distance.len()
             + self.dihedral.len()
             + self.isometric.len()
+            + self.triangle_bend.len()
+            + self.stvk.len()
             + self.tethers.len()
             + self.attachments.len()
     }

@@ -1,5 +1,6 @@
 //! Methods: one file each, behind one trait.
 
+mod sweeps;
 mod xpbd;
 
 use crate::collide::{Body, Contacts};
@@ -52,6 +53,10 @@ impl Substep<'_> {
 pub trait Method: Send {
     /// Moves `substep.x` from the prediction to the solution.
     fn solve(&mut self, substep: &mut Substep<'_>);
+    /// The longest substep (s) that is stable, for methods that have such a bound; longer ones are divided.
+    fn stable_substep(&self) -> Option<f32> {
+        None
+    }
     /// The number of colours it works in.
     fn colors(&self) -> usize;
     /// ‖C + α̃ λ‖ of the last substep, if it was measured and the method has multipliers.
@@ -72,7 +77,7 @@ pub struct MethodInfo {
     pub good_for: &'static str,
     /// For which time steps it is stable.
     pub stable: &'static str,
-    build: fn(&Model, &Params) -> Box<dyn Method>,
+    build: fn(&Model, &Params) -> Result<Box<dyn Method>, BuildError>,
 }
 
 /// Every method.
@@ -83,7 +88,7 @@ pub const METHODS: &[MethodInfo] = &[MethodInfo {
     kinds: &Kind::ALL,
     good_for: "real time: stiff, stable and fast; true stiffness at any iteration count that converges",
     stable: "any dt; more substeps are stiffer and less damped",
-    build: |model, _| Box::new(xpbd::Xpbd::new(model)),
+    build: |model, _| Ok(Box::new(xpbd::Xpbd::new(model))),
 }];
 
 /// Builds the method that `params` names for `model`.
@@ -98,6 +103,8 @@ pub fn build(model: &Model, params: &Params) -> Result<Box<dyn Method>, BuildErr
         (Kind::Distance, model.distance.len()),
         (Kind::Dihedral, model.dihedral.len()),
         (Kind::Isometric, model.isometric.len()),
+        (Kind::TriangleBend, model.triangle_bend.len()),
+        (Kind::Stvk, model.stvk.len()),
         (Kind::Tether, model.tethers.len()),
         (Kind::Attachment, model.attachments.len()),
     ];
@@ -113,5 +120,5 @@ pub fn build(model: &Model, params: &Params) -> Result<Box<dyn Method>, BuildErr
             ));
         }
     }
-    Ok((info.build)(model, params))
+    (info.build)(model, params)
 }

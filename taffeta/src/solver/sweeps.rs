@@ -1,0 +1,396 @@
+//! All constraints of a model as coloured sweeps: what every position method runs on.
+//!
+//! Regular grids are swept in strips, everything else particle by particle. What is done to each
+//! constraint is a [`Family`] of kernels, one for each kind: projections with compliance, rigid ones, forces.
+
+use crate::color::{Row, StripMap, edge_colors, gathered_sweep, greedy_colors};
+use crate::constraint::{dihedral, distance, isometric, stvk, tether, triangle_bend};
+use crate::lanes::{LANES, SimdLevel};
+use crate::model::{Model, Tether};
+use crate::par::Team;
+use crate::wide::{Blend, Block, Gathered, Kernel, Layout, Particle, Strips, Sweep};
+
+/// One kernel for each kind of constraint.
+pub trait Family: Copy {
+    /// For springs.
+    fn distance(&self) -> impl Kernel<2, 2, 1>;
+    /// For dihedral hinges.
+    fn dihedral(&self) -> impl Kernel<4, 2, 1>;
+    /// For isometric hinges.
+    fn isometric(&self) -> impl Kernel<4, 4, 3>;
+    /// For triangle bending.
+    fn triangle_bend(&self) -> impl Kernel<3, 2, 1>;
+    /// For membrane triangles.
+    fn stvk(&self) -> impl Kernel<3, { stvk::PARAMS }, 3>;
+    /// For tethers; `stiffness` (N/m) is for families that cannot hold them rigidly.
+    fn tether(&self, stiffness: f32) -> impl Kernel<1, 6, 1>;
+}
+
+/// XPBD: each constraint with its compliance.
+#[derive(Clone, Copy, Debug)]
+pub struct Compliant {
+    /// 1/h², 1/s².
+    pub inv_h2: f32,
+}
+
+impl Family for Compliant {
+    fn distance(&self) -> impl Kernel<2, 2, 1> {
+        distance::Project { inv_h2: self.inv_h2 }
+    }
+    fn dihedral(&self) -> impl Kernel<4, 2, 1> {
+        dihedral::Project { inv_h2: self.inv_h2 }
+    }
+    fn isometric(&self) -> impl Kernel<4, 4, 3> {
+        isometric::Project { inv_h2: self.inv_h2 }
+    }
+    fn triangle_bend(&self) -> impl Kernel<3, 2, 1> {
+        triangle_bend::Project { inv_h2: self.inv_h2 }
+    }
+    fn stvk(&self) -> impl Kernel<3, { stvk::PARAMS }, 3> {
+        stvk::Project { inv_h2: self.inv_h2 }
+    }
+    fn tether(&self, _: f32) -> impl Kernel<1, 6, 1> {
+        tether::Project { inv_h2: self.inv_h2 }
+    }
+}
+
+/// Elastic forces, N.
+#[derive(Clone, Copy, Debug)]
+pub struct Forces;
+
+impl Family for Forces {
+    fn distance(&self) -> impl Kernel<2, 2, 1> {
+        distance::Force
+    }
+    fn dihedral(&self) -> impl Kernel<4, 2, 1> {
+        dihedral::Force
+    }
+    fn isometric(&self) -> impl Kernel<4, 4, 3> {
+        isometric::Force
+    }
+    fn triangle_bend(&self) -> impl Kernel<3, 2, 1> {
+        triangle_bend::Force
+    }
+    fn stvk(&self) -> impl Kernel<3, { stvk::PARAMS }, 3> {
+        stvk::Force
+    }
+    fn tether(&self, stiffness: f32) -> impl Kernel<1, 6, 1> {
+        tether::Force { stiffness }
+    }
+}
+
+/// What kind of particles are swept.
+pub trait Space {
+    /// An element of the state.
+    type Item: Send;
+    /// An operation on N of them.
+    type Op<const N: usize>: Layout<N, Item = Self::Item>;
+}
+
+/// A grid in strips.
+pub struct OnStrips;
+
+impl Space for OnStrips {
+    type Item = Block;
+    type Op<const N: usize> = Strips<N>;
+}
+
+/// Any particles.
+pub struct OnParticles;
+
+impl Space for OnParticles {
+    type Item = Particle;
+    type Op<const N: usize> = Gathered<N>;
+}
+
+/// The sweeps over one set of particles.
+pub struct Sweeps<S: Space> {
+    /// Springs.
+    pub distance: Sweep<S::Op<2>, 2, 2, 1>,
+    /// Dihedral hinges.
+    pub dihedral: Sweep<S::Op<4>, 4, 2, 1>,
+    /// Isometric hinges.
+    pub isometric: Sweep<S::Op<4>, 4, 4, 3>,
+    /// Triangle bending.
+    pub triangle_bend: Sweep<S::Op<3>, 3, 2, 1>,
+    /// Membrane triangles.
+    pub stvk: Sweep<S::Op<3>, 3, { stvk::PARAMS }, 3>,
+    /// Tethers.
+    pub tether: Sweep<S::Op<1>, 1, 6, 1>,
+    /// Stiffness of tethers where they are not rigid, N/m.
+    tether_stiffness: f32,
+}
+
+impl<S: Space> Sweeps<S> {
+    /// Solves every constraint once, in place: bending first, so that what is stiffest has the last word.
+    pub fn iterate<F: Family>(
+        &mut self,
+        team: &mut Team,
+        level: SimdLevel,
+        state: &mut [S::Item],
+        family: F,
+        keep: bool,
+    ) {
+        let tether = family.tether(self.tether_stiffness);
+        self.isometric.run(team, level, state, family.isometric(), keep);
+        self.dihedral.run(team, level, state, family.dihedral(), keep);
+        self.triangle_bend.run(team, level, state, family.triangle_bend(), keep);
+        self.stvk.run(team, level, state, family.stvk(), keep);
+        self.distance.run(team, level, state, family.distance(), keep);
+        self.tether.run(team, level, state, tether, false);
+    }
+
+    /// Adds what every constraint asks for, from the state as it is, to `sums`.
+    pub fn accumulate<F: Family>(
+        &mut self,
+        team: &mut Team,
+        level: SimdLevel,
+        state: &mut [S::Item],
+        sums: &mut [S::Item],
+        family: F,
+        blend: Option<Blend>,
+    ) {
+        let tether = family.tether(self.tether_stiffness);
+        self.isometric.accumulate(team, level, state, sums, family.isometric(), blend);
+        self.dihedral.accumulate(team, level, state, sums, family.dihedral(), blend);
+        self.triangle_bend.accumulate(team, level, state, sums, family.triangle_bend(), blend);
+        self.stvk.accumulate(team, level, state, sums, family.stvk(), blend);
+        self.distance.accumulate(team, level, state, sums, family.distance(), blend);
+        self.tether.accumulate(team, level, state, sums, tether, None);
+    }
+
+    /// Sets every multiplier to zero.
+    pub fn reset(&mut self) {
+        self.distance.reset();
+        self.isometric.reset();
+        self.dihedral.reset();
+        self.triangle_bend.reset();
+        self.stvk.reset();
+    }
+
+    /// The number of colours of all kinds.
+    pub fn colors(&self) -> usize {
+        self.distance.colors()
+            + self.dihedral.colors()
+            + self.isometric.colors()
+            + self.triangle_bend.colors()
+            + self.stvk.colors()
+            + self.tether.colors()
+    }
+
+    /// Σ |C + α̃ λ|², tethers left out.
+    pub fn residual<F: Family>(&self, state: &mut [S::Item], family: F) -> f64 {
+        self.distance.residual(state, family.distance())
+            + self.dihedral.residual(state, family.dihedral())
+            + self.isometric.residual(state, family.isometric())
+            + self.triangle_bend.residual(state, family.triangle_bend())
+            + self.stvk.residual(state, family.stvk())
+    }
+
+    /// Puts the tethers' anchors where their particles are now; those of released pins go idle.
+    pub fn update_anchors(&mut self, x: &[Particle]) {
+        self.tether.update_params(|params| {
+            for lane in 0..LANES {
+                // Idle lanes have no reach.
+                if params[1].0[lane] <= 0.0 {
+                    continue;
+                }
+                let anchor = x[params[5].0[lane].to_bits() as usize];
+                params[0].0[lane] = if anchor.w == 0.0 { 0.0 } else { f32::INFINITY };
+                for c in 0..3 {
+                    params[2 + c].0[lane] = anchor.p[c];
+                }
+            }
+        });
+    }
+}
+
+/// A regular grid, swept in strips.
+pub struct GridCloth {
+    /// Where its particles are in the strips.
+    pub map: StripMap,
+    /// The strips.
+    pub blocks: Vec<Block>,
+    /// The constraints.
+    pub sweeps: Sweeps<OnStrips>,
+}
+
+/// Whether constraints have the compliance of the fabric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compliance {
+    /// That of the fabric.
+    Fabric,
+    /// None: position based dynamics has stiffness by repetition only.
+    Rigid,
+}
+
+/// A model's constraints, arranged.
+pub struct Arrangement {
+    /// The regular grids.
+    pub grids: Vec<GridCloth>,
+    /// All cloths that are not regular grids.
+    pub rest: Sweeps<OnParticles>,
+}
+
+impl Arrangement {
+    /// Arranges the constraints of `model`.
+    pub fn new(model: &Model, compliance: Compliance) -> Self {
+        let mut grids = Vec::new();
+        let mut rest = Rows::default();
+        for cloth in 0..model.cloths.len() {
+            let mut rows = Rows::of(model, cloth);
+            if compliance == Compliance::Rigid {
+                rows.stiffen();
+            }
+            let part = &model.cloths[cloth];
+            match part.grid.and_then(|grid| StripMap::new(&grid, part.vertices.start)) {
+                Some(map) => {
+                    let blocks = vec![Block::default(); map.blocks()];
+                    grids.push(GridCloth { blocks, sweeps: rows.in_strips(&map), map });
+                }
+                None => rest.join(rows),
+            }
+        }
+        Arrangement { grids, rest: rest.colored(model.particles()) }
+    }
+
+    /// Copies the grids' particles into their strips.
+    pub fn load(&mut self, team: &mut Team, level: SimdLevel, x: &[Particle]) {
+        for grid in &mut self.grids {
+            grid.map.load(team, level, x, &mut grid.blocks);
+        }
+    }
+
+    /// Copies the strips back to the grids' particles.
+    pub fn store(&self, team: &mut Team, level: SimdLevel, x: &mut [Particle]) {
+        for grid in &self.grids {
+            grid.map.store(team, level, &grid.blocks, x);
+        }
+    }
+
+    /// Solves every constraint once, in place: grids in their strips, the rest in `x`.
+    pub fn iterate<F: Family>(
+        &mut self,
+        team: &mut Team,
+        level: SimdLevel,
+        x: &mut [Particle],
+        family: F,
+        keep: bool,
+    ) {
+        for grid in &mut self.grids {
+            grid.sweeps.iterate(team, level, &mut grid.blocks, family, keep);
+        }
+        self.rest.iterate(team, level, x, family, keep);
+    }
+
+    /// Sets every multiplier to zero.
+    pub fn reset(&mut self) {
+        self.grids.iter_mut().for_each(|grid| grid.sweeps.reset());
+        self.rest.reset();
+    }
+
+    /// Puts the tethers' anchors where their particles are now.
+    pub fn update_anchors(&mut self, x: &[Particle]) {
+        self.grids.iter_mut().for_each(|grid| grid.sweeps.update_anchors(x));
+        self.rest.update_anchors(x);
+    }
+
+    /// The number of colours that are solved one after the other.
+    pub fn colors(&self) -> usize {
+        self.grids.iter().map(|g| g.sweeps.colors()).max().unwrap_or(0).max(self.rest.colors())
+    }
+
+    /// ‖C + α̃ λ‖; the strips must hold what `x` does.
+    pub fn residual<F: Family>(&mut self, x: &mut [Particle], family: F) -> f64 {
+        let grids: f64 = self.grids.iter_mut().map(|g| g.sweeps.residual(&mut g.blocks, family)).sum();
+        (grids + self.rest.residual(x, family)).sqrt()
+    }
+}
+
+/// The constraints of some cloths as plain rows.
+#[derive(Clone, Default)]
+struct Rows {
+    distance: Vec<Row<2, 2>>,
+    dihedral: Vec<Row<4, 2>>,
+    isometric: Vec<Row<4, 4>>,
+    triangle_bend: Vec<Row<3, 2>>,
+    stvk: Vec<Row<3, { stvk::PARAMS }>>,
+    tether: Vec<Row<1, 6>>,
+    tether_stiffness: f32,
+}
+
+impl Rows {
+    fn of(model: &Model, cloth: usize) -> Self {
+        let cloth = &model.cloths[cloth];
+        // Where the anchor is changes as the pins move.
+        let tether = |t: &Tether| {
+            let a = model.start[t.anchor as usize];
+            Row { particles: [t.particle], params: [0.0, t.reach, a.x, a.y, a.z, f32::from_bits(t.anchor)] }
+        };
+        Rows {
+            distance: model.distance[cloth.distance.clone()].to_vec(),
+            dihedral: model.dihedral[cloth.dihedral.clone()].to_vec(),
+            isometric: model.isometric[cloth.isometric.clone()].to_vec(),
+            triangle_bend: model.triangle_bend[cloth.triangle_bend.clone()].to_vec(),
+            stvk: model.stvk[cloth.stvk.clone()].to_vec(),
+            tether: model.tethers[cloth.tethers.clone()].iter().map(tether).collect(),
+            tether_stiffness: cloth.tether_stiffness,
+        }
+    }
+
+    fn stiffen(&mut self) {
+        self.distance.iter_mut().for_each(|row| row.params[0] = 0.0);
+        self.dihedral.iter_mut().for_each(|row| row.params[0] = 0.0);
+        self.isometric.iter_mut().for_each(|row| row.params[0] = 0.0);
+        self.triangle_bend.iter_mut().for_each(|row| row.params[0] = 0.0);
+        self.stvk.iter_mut().for_each(|row| row.params[0] = 0.0);
+    }
+
+    fn join(&mut self, other: Rows) {
+        self.distance.extend(other.distance);
+        self.dihedral.extend(other.dihedral);
+        self.isometric.extend(other.isometric);
+        self.triangle_bend.extend(other.triangle_bend);
+        self.stvk.extend(other.stvk);
+        if !other.tether.is_empty() {
+            // One figure for all: the softest, which is stable for each.
+            let known = if self.tether.is_empty() { f32::INFINITY } else { self.tether_stiffness };
+            self.tether_stiffness = known.min(other.tether_stiffness);
+        }
+        self.tether.extend(other.tether);
+    }
+
+    fn in_strips(&self, map: &StripMap) -> Sweeps<OnStrips> {
+        Sweeps {
+            distance: map.sweep(&self.distance),
+            dihedral: map.sweep(&self.dihedral),
+            isometric: map.sweep(&self.isometric),
+            triangle_bend: map.sweep(&self.triangle_bend),
+            stvk: map.sweep(&self.stvk),
+            tether: map.sweep(&self.tether),
+            tether_stiffness: self.tether_stiffness,
+        }
+    }
+
+    fn colored(&self, particles: usize) -> Sweeps<OnParticles> {
+        fn members<const N: usize, const P: usize>(rows: &[Row<N, P>]) -> Vec<[u32; N]> {
+            rows.iter().map(|row| row.particles).collect()
+        }
+        fn greedy<const N: usize, const P: usize, const R: usize>(
+            rows: &[Row<N, P>],
+            particles: usize,
+        ) -> Sweep<Gathered<N>, N, P, R> {
+            gathered_sweep(rows, &greedy_colors(particles, &members(rows)), particles)
+        }
+        let springs = edge_colors(particles, &members(&self.distance));
+        Sweeps {
+            distance: gathered_sweep(&self.distance, &springs, particles),
+            dihedral: greedy(&self.dihedral, particles),
+            isometric: greedy(&self.isometric, particles),
+            triangle_bend: greedy(&self.triangle_bend, particles),
+            stvk: greedy(&self.stvk, particles),
+            tether: greedy(&self.tether, particles),
+            tether_stiffness: self.tether_stiffness,
+        }
+    }
+}

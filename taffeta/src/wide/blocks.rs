@@ -1,0 +1,140 @@
+//! Particles into blocks of strips, and back.
+
+use fearless_simd::{Level, f32x4, f32x8, prelude::*};
+
+use super::{Block, Particle};
+use crate::lanes::{LANES, SimdLevel};
+use crate::mesh::NONE;
+use crate::par::{Shared, Team};
+use crate::transpose::Transpose;
+
+/// Copies particles into blocks; `index` names them, [`NONE`] stands for a held particle at the origin.
+pub fn load_blocks(level: SimdLevel, particles: &[Particle], index: &[[u32; LANES]], blocks: &mut [Block]) {
+    #[inline(always)]
+    fn body<S: Transpose>(simd: S, particles: &[Particle], index: &[[u32; LANES]], blocks: &mut [Block]) {
+        for (index, block) in index.iter().zip(blocks) {
+            let mut rows = [f32x4::splat(simd, 0.0); LANES];
+            for lane in 0..LANES {
+                if index[lane] != NONE {
+                    let Particle { p, w } = particles[index[lane] as usize];
+                    rows[lane] = f32x4::simd_from(simd, [p[0], p[1], p[2], w]);
+                }
+            }
+            let [x, y, z, w] = simd.to_columns(rows);
+            (block.x.0, block.y.0) = (x.into(), y.into());
+            (block.z.0, block.w.0) = (z.into(), w.into());
+        }
+    }
+    let one_by_one = |blocks: &mut [Block]| {
+        for (index, block) in index.iter().zip(blocks) {
+            for lane in (0..LANES).filter(|&lane| index[lane] != NONE) {
+                let Particle { p, w } = particles[index[lane] as usize];
+                (block.x.0[lane], block.y.0[lane]) = (p[0], p[1]);
+                (block.z.0[lane], block.w.0[lane]) = (p[2], w);
+            }
+        }
+    };
+    match level {
+        SimdLevel::Scalar => one_by_one(blocks),
+        SimdLevel::Wide(level) => {
+            on_level!(level, simd => body(simd, particles, index, blocks), otherwise one_by_one(blocks))
+        }
+    }
+}
+
+/// Copies the positions of blocks back to their particles, on all threads of the team.
+///
+/// # Panics
+/// If two lanes name the same particle, or one that does not exist.
+pub fn store_blocks(
+    team: &mut Team,
+    level: SimdLevel,
+    blocks: &[Block],
+    index: &BlockIndex,
+    particles: &mut [Particle],
+) {
+    #[inline(always)]
+    fn body<S: Transpose>(
+        simd: S,
+        blocks: &[Block],
+        index: &[[u32; LANES]],
+        particles: &Shared<'_, Particle>,
+    ) {
+        for (index, block) in index.iter().zip(blocks) {
+            let column = [block.x.0, block.y.0, block.z.0, block.w.0];
+            let rows = simd.to_rows([
+                f32x8::simd_from(simd, column[0]),
+                f32x8::simd_from(simd, column[1]),
+                f32x8::simd_from(simd, column[2]),
+                f32x8::simd_from(simd, column[3]),
+            ]);
+            for lane in 0..LANES {
+                if index[lane] != NONE {
+                    // SAFETY: `BlockIndex` names every particle at most once and none beyond `particles`,
+                    // so it is in bounds and this thread's own.
+                    unsafe { *particles.at(index[lane] as usize).cast::<[f32; 4]>() = rows[lane].into() };
+                }
+            }
+        }
+    }
+    fn one_by_one(blocks: &[Block], index: &[[u32; LANES]], particles: &Shared<'_, Particle>) {
+        for (index, block) in index.iter().zip(blocks) {
+            for lane in (0..LANES).filter(|&lane| index[lane] != NONE) {
+                let p = [block.x.0[lane], block.y.0[lane], block.z.0[lane]];
+                // SAFETY: as above.
+                unsafe { (*particles.at(index[lane] as usize)).p = p };
+            }
+        }
+    }
+    assert!(index.particles <= particles.len() && index.lanes.len() == blocks.len());
+    let particles = Shared::new(particles);
+    team.run(|worker| {
+        let range = worker.share(blocks.len(), 1);
+        let (blocks, index) = (&blocks[range.clone()], &index.lanes[range]);
+        match level {
+            SimdLevel::Scalar => one_by_one(blocks, index, &particles),
+            SimdLevel::Wide(level) => on_level!(
+                level,
+                simd => body(simd, blocks, index, &particles),
+                otherwise one_by_one(blocks, index, &particles)
+            ),
+        }
+    });
+}
+
+/// Which particle is in which lane of which block, each at most once.
+#[derive(Clone, Debug)]
+pub struct BlockIndex {
+    lanes: Vec<[u32; LANES]>,
+    /// All indices are below this.
+    particles: usize,
+}
+
+impl BlockIndex {
+    /// Takes the particles of each block, [`NONE`] for an idle lane.
+    ///
+    /// # Panics
+    /// If a particle is named twice.
+    pub fn new(lanes: Vec<[u32; LANES]>) -> Self {
+        let mut all: Vec<u32> = lanes.iter().flatten().copied().filter(|&i| i != NONE).collect();
+        all.sort_unstable();
+        assert!(all.windows(2).all(|pair| pair[0] != pair[1]), "a particle is in two blocks");
+        let particles = all.last().map_or(0, |&i| i as usize + 1);
+        BlockIndex { lanes, particles }
+    }
+
+    /// The number of blocks.
+    pub fn len(&self) -> usize {
+        self.lanes.len()
+    }
+
+    /// Whether there are no blocks.
+    pub fn is_empty(&self) -> bool {
+        self.lanes.is_empty()
+    }
+
+    /// The particles of some blocks.
+    pub fn part(&self, range: std::ops::Range<usize>) -> &[[u32; LANES]] {
+        &self.lanes[range]
+    }
+}

@@ -1,0 +1,406 @@
+//! The only SIMD of the engine: sweeps of one kind of constraint over coloured particles.
+//!
+//! A [`Kernel`] is the mathematics of one projection, over any [`Lane`]. A [`Sweep`] is a list of
+//! *operations*, eight constraints each, in colours; it runs the kernel over all of them, colour after
+//! colour, on every thread of a team. Two layouts of the particles can be swept:
+//!
+//! * [`Gathered`]: particles are `[x, y, z, w]`, each lane names its own (any mesh);
+//! * [`Strips`]: a regular grid cut into eight strips, lane k holds strip k, so that an operation is
+//!   N plain vector loads and stores (see `color/strips.rs`).
+//!
+//! # Why the `unsafe` here is sound
+//! [`Sweep::new`] checks once, for every operation, that its particles exist and that no two
+//! operations of a colour (nor two lanes of one) touch the same particle. After that, threads which work on
+//! different operations of one colour never touch the same memory, and no index needs a check.
+//! Operations and colours cannot be changed afterwards.
+//!
+//! Closures and iterator adaptors are kept out of the wide code on purpose: they are compiled without the
+//! instruction set of their caller unless every layer is inlined, which costs a factor of ten when it fails.
+#![allow(unsafe_code)]
+
+mod layout;
+#[macro_use]
+mod level;
+mod blocks;
+
+use std::collections::HashMap;
+
+use fearless_simd::{Level, f32x8, prelude::*};
+
+use crate::lanes::{LANES, Lane, Point, SimdLevel, V3};
+use crate::par::{Shared, Team};
+use crate::transpose::Transpose;
+
+pub use blocks::{BlockIndex, load_blocks, store_blocks};
+pub use layout::{Block, F8, Gathered, Layout, Particle, Strips};
+
+/// The mathematics of one projection: N particles, P parameters, R multipliers.
+pub trait Kernel<const N: usize, const P: usize, const R: usize>: Copy + Send + Sync {
+    /// How far each point is to move; adds to the multipliers. With `FIRST` the multipliers are zero. Must be zero
+    /// where the first parameter, the compliance, is infinite: so idle lanes are marked.
+    fn correct<L: Lane, const FIRST: bool>(
+        &self,
+        points: &[Point<L>; N],
+        params: &[L; P],
+        lambda: &mut [L; R],
+    ) -> [V3<L>; N];
+
+    /// Moves the points there.
+    #[inline(always)]
+    fn project<L: Lane, const FIRST: bool>(
+        &self,
+        points: &mut [Point<L>; N],
+        params: &[L; P],
+        lambda: &mut [L; R],
+    ) {
+        let moves = self.correct::<L, FIRST>(points, params, lambda);
+        for n in 0..N {
+            points[n].p = points[n].p + moves[n];
+        }
+    }
+
+    /// |C + α̃ λ|², what is left to solve.
+    fn residual(&self, points: &[Point<f32>; N], params: &[f32; P], lambda: &[f32; R]) -> f64;
+}
+
+/// Constraints of one kind in colours, eight to an operation.
+pub struct Sweep<O, const N: usize, const P: usize, const R: usize> {
+    ops: Vec<O>,
+    /// Which entry of `params` each operation uses. On a regular grid nearly all are alike, and a few entries that stay in
+    /// the nearest cache serve for thousands of operations.
+    set: Vec<u32>,
+    params: Vec<[F8; P]>,
+    lambda: Vec<[F8; R]>,
+    /// The last change of each multiplier, for methods with momentum; empty until it is used.
+    drift: Vec<[F8; R]>,
+    /// Where each colour begins in `ops`, and the end.
+    colors: Vec<usize>,
+    /// How many items the state must have.
+    items: usize,
+    /// How many of the lanes carry a real constraint.
+    constraints: usize,
+}
+
+impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P, R> {
+    /// Takes the operations colour by colour and checks the promise on which the sweep rests.
+    ///
+    /// # Panics
+    /// If an operation leaves the state, or two of one colour touch the same particle.
+    pub fn new(colors: Vec<Vec<(O, [F8; P])>>, items: usize) -> Self {
+        let mut seen = vec![0u32; O::cell_count(items)];
+        let mut starts = vec![0];
+        let (mut ops, mut set, mut params) = (Vec::new(), Vec::new(), Vec::new());
+        let mut known: HashMap<[[u32; LANES]; P], u32> = HashMap::new();
+        let mut constraints = 0;
+        for (color, list) in colors.into_iter().filter(|list| !list.is_empty()).enumerate() {
+            let mark = color as u32 + 1;
+            for (op, param) in list {
+                for cell in op.cells() {
+                    assert!(seen[cell] != mark, "two operations of one colour share a particle");
+                    seen[cell] = mark;
+                }
+                constraints += param[0].0.iter().filter(|c| c.is_finite()).count();
+                ops.push(op);
+                let fresh = params.len() as u32;
+                let entry = match O::UNIFORM {
+                    true => *known.entry(param.map(|p| p.0.map(f32::to_bits))).or_insert(fresh),
+                    false => fresh,
+                };
+                if entry == fresh {
+                    params.push(param);
+                }
+                set.push(entry);
+            }
+            starts.push(ops.len());
+        }
+        let lambda = vec![[F8([0.0; LANES]); R]; ops.len()];
+        Sweep { ops, set, params, lambda, drift: Vec::new(), colors: starts, items, constraints }
+    }
+
+    /// The number of colours.
+    pub fn colors(&self) -> usize {
+        self.colors.len() - 1
+    }
+
+    /// The number of constraints.
+    pub fn constraints(&self) -> usize {
+        self.constraints
+    }
+
+    /// Sets every multiplier to zero.
+    pub fn reset(&mut self) {
+        self.lambda.fill([F8([0.0; LANES]); R]);
+        self.drift.fill([F8([0.0; LANES]); R]);
+    }
+
+    /// Σ |C + α̃ λ|² over all constraints, in a fixed order.
+    pub fn residual<K: Kernel<N, P, R>>(&self, state: &mut [O::Item], kernel: K) -> f64 {
+        assert_eq!(state.len(), self.items);
+        let state = Shared::new(state);
+        let mut sum = 0.0;
+        for ((op, &set), lambda) in self.ops.iter().zip(&self.set).zip(&self.lambda) {
+            let params = &self.params[set as usize];
+            for lane in (0..LANES).filter(|&lane| params[0].0[lane].is_finite()) {
+                // SAFETY: in bounds by the check in `new`, and the borrow is exclusive.
+                let points = unsafe { op.load_lane(lane, &state) };
+                let params = std::array::from_fn(|i| params[i].0[lane]);
+                sum += kernel.residual(&points, &params, &std::array::from_fn(|r| lambda[r].0[lane]));
+            }
+        }
+        sum
+    }
+
+    /// Changes parameters. Operations with equal parameters share them, so the new ones may depend on the old alone.
+    pub fn update_params(&mut self, change: impl FnMut(&mut [F8; P])) {
+        self.params.iter_mut().for_each(change);
+    }
+
+    /// Projects every constraint once, each on what the ones before it left (Gauss–Seidel). With `keep` the
+    /// multipliers are read and written; without, each starts from zero and is forgotten, which is all that one
+    /// iteration needs.
+    pub fn run<K: Kernel<N, P, R>>(
+        &mut self,
+        team: &mut Team,
+        level: SimdLevel,
+        state: &mut [O::Item],
+        kernel: K,
+        keep: bool,
+    ) {
+        let state = Shared::new(state);
+        match keep {
+            true => self.pass::<K, true, false>(team, level, &state, &state, kernel, Blend::PLAIN),
+            false => self.pass::<K, false, false>(team, level, &state, &state, kernel, Blend::PLAIN),
+        }
+    }
+
+    /// Adds the corrections of all constraints to `sums`, each computed from `state` as it is (Jacobi). With
+    /// `blend` the multipliers are read, and changed by it; without, each starts from zero and is forgotten.
+    pub fn accumulate<K: Kernel<N, P, R>>(
+        &mut self,
+        team: &mut Team,
+        level: SimdLevel,
+        state: &mut [O::Item],
+        sums: &mut [O::Item],
+        kernel: K,
+        blend: Option<Blend>,
+    ) {
+        let (state, sums) = (Shared::new(state), Shared::new(sums));
+        match blend {
+            Some(blend) => {
+                self.drift.resize(self.lambda.len(), [F8([0.0; LANES]); R]);
+                self.pass::<K, true, true>(team, level, &state, &sums, kernel, blend)
+            }
+            None => self.pass::<K, false, true>(team, level, &state, &sums, kernel, Blend::PLAIN),
+        }
+    }
+
+    fn pass<K: Kernel<N, P, R>, const KEEP: bool, const JACOBI: bool>(
+        &mut self,
+        team: &mut Team,
+        level: SimdLevel,
+        state: &Shared<'_, O::Item>,
+        target: &Shared<'_, O::Item>,
+        kernel: K,
+        blend: Blend,
+    ) {
+        assert!(state.len() == self.items && target.len() == self.items);
+        let (lambda, drift) = (Shared::new(&mut self.lambda), Shared::new(&mut self.drift));
+        let (ops, set, params, colors) = (&self.ops, &self.set, &self.params[..], &self.colors);
+        team.run(|worker| {
+            for color in colors.windows(2) {
+                let share = worker.share(color[1] - color[0], 1);
+                let range = color[0] + share.start..color[0] + share.end;
+                // SAFETY: shares of a colour do not overlap; there is one multiplier for each operation, and one drift
+                // where it is used.
+                let (lambda, drift) = unsafe {
+                    let drifting = if KEEP && JACOBI { range.clone() } else { 0..0 };
+                    (lambda.part(range.clone()), drift.part(drifting))
+                };
+                let mut part = Part {
+                    ops: &ops[range.clone()],
+                    set: &set[range],
+                    params,
+                    lambda,
+                    drift,
+                    state,
+                    target,
+                    blend,
+                };
+                // SAFETY: by the check in `new`, no other operation of this colour touches these cells,
+                // and the barrier below keeps colours apart.
+                unsafe {
+                    match level {
+                        SimdLevel::Scalar => scalar::<O, K, N, P, R, KEEP, JACOBI>(&mut part, kernel),
+                        SimdLevel::Wide(level) => {
+                            wide::<O, K, N, P, R, KEEP, JACOBI>(level, &mut part, kernel)
+                        }
+                    }
+                }
+                worker.barrier();
+            }
+        });
+    }
+}
+
+/// How changes computed side by side are applied: change ← rate · correction + momentum · last change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Blend {
+    /// Factor of the correction.
+    pub rate: f32,
+    /// Factor of the last change.
+    pub momentum: f32,
+}
+
+impl Blend {
+    /// Each correction as it is.
+    pub const PLAIN: Blend = Blend { rate: 1.0, momentum: 0.0 };
+}
+
+/// One thread's share of one colour.
+struct Part<'a, O: Layout<N>, const N: usize, const P: usize, const R: usize> {
+    ops: &'a [O],
+    set: &'a [u32],
+    params: &'a [[F8; P]],
+    lambda: &'a mut [[F8; R]],
+    /// Empty unless multipliers are blended.
+    drift: &'a mut [[F8; R]],
+    state: &'a Shared<'a, O::Item>,
+    /// The state itself, or the sums of a Jacobi pass.
+    target: &'a Shared<'a, O::Item>,
+    blend: Blend,
+}
+
+/// # Safety
+/// No other thread touches the cells of the operations, which are in bounds.
+unsafe fn wide<O, K, const N: usize, const P: usize, const R: usize, const KEEP: bool, const JACOBI: bool>(
+    level: Level,
+    part: &mut Part<'_, O, N, P, R>,
+    kernel: K,
+) where
+    O: Layout<N>,
+    K: Kernel<N, P, R>,
+{
+    #[inline(always)]
+    unsafe fn body<
+        S,
+        O,
+        K,
+        const N: usize,
+        const P: usize,
+        const R: usize,
+        const KEEP: bool,
+        const JACOBI: bool,
+    >(
+        simd: S,
+        part: &mut Part<'_, O, N, P, R>,
+        kernel: K,
+    ) where
+        S: Transpose,
+        O: Layout<N>,
+        K: Kernel<N, P, R>,
+    {
+        let zero = f32x8::splat(simd, 0.0);
+        let (rate, momentum) = (f32x8::splat(simd, part.blend.rate), f32x8::splat(simd, part.blend.momentum));
+        let drift = &mut part.drift[..if KEEP && JACOBI { part.ops.len() } else { 0 }];
+        for (i, ((op, &set), lambda)) in part.ops.iter().zip(part.set).zip(part.lambda.iter_mut()).enumerate()
+        {
+            // SAFETY: passed on.
+            let mut points = unsafe { op.load(simd, part.state) };
+            // SAFETY: `Sweep::new` made every entry of `set` an index of `params`.
+            let params = unsafe { part.params.get_unchecked(set as usize) };
+            let mut values = [zero; P];
+            for i in 0..P {
+                values[i] = f32x8::simd_from(simd, params[i].0);
+            }
+            let mut multipliers = [zero; R];
+            if KEEP {
+                for r in 0..R {
+                    multipliers[r] = f32x8::simd_from(simd, lambda[r].0);
+                }
+            }
+            let before = multipliers;
+            let moves = if KEEP {
+                kernel.correct::<_, false>(&points, &values, &mut multipliers)
+            } else {
+                kernel.correct::<_, true>(&points, &values, &mut multipliers)
+            };
+            if JACOBI {
+                // SAFETY: passed on.
+                points = unsafe { op.load(simd, part.target) };
+            }
+            for n in 0..N {
+                points[n].p = points[n].p + moves[n];
+            }
+            // SAFETY: passed on.
+            unsafe { op.store(part.target, &points) };
+            if KEEP {
+                for r in 0..R {
+                    if JACOBI {
+                        let last = f32x8::simd_from(simd, drift[i][r].0);
+                        let change = (multipliers[r] - before[r]) * rate + last * momentum;
+                        drift[i][r].0 = change.into();
+                        multipliers[r] = before[r] + change;
+                    }
+                    lambda[r].0 = multipliers[r].into();
+                }
+            }
+        }
+    }
+    on_level!(
+        level,
+        // SAFETY: passed on.
+        simd => unsafe { body::<_, O, K, N, P, R, KEEP, JACOBI>(simd, part, kernel) },
+        // SAFETY: passed on.
+        otherwise unsafe { scalar::<O, K, N, P, R, KEEP, JACOBI>(part, kernel) }
+    );
+}
+
+/// # Safety
+/// As for [`wide`].
+unsafe fn scalar<O, K, const N: usize, const P: usize, const R: usize, const KEEP: bool, const JACOBI: bool>(
+    part: &mut Part<'_, O, N, P, R>,
+    kernel: K,
+) where
+    O: Layout<N>,
+    K: Kernel<N, P, R>,
+{
+    for (i, ((op, &set), lambda)) in part.ops.iter().zip(part.set).zip(part.lambda.iter_mut()).enumerate() {
+        let params = &part.params[set as usize];
+        for lane in 0..LANES {
+            // SAFETY: passed on.
+            let mut points = unsafe { op.load_lane(lane, part.state) };
+            let params: [f32; P] = std::array::from_fn(|i| params[i].0[lane]);
+            let mut multipliers = [0.0; R];
+            if KEEP {
+                multipliers = std::array::from_fn(|r| lambda[r].0[lane]);
+            }
+            let before = multipliers;
+            let moves = if KEEP {
+                kernel.correct::<_, false>(&points, &params, &mut multipliers)
+            } else {
+                kernel.correct::<_, true>(&points, &params, &mut multipliers)
+            };
+            if JACOBI {
+                // SAFETY: passed on.
+                points = unsafe { op.load_lane(lane, part.target) };
+            }
+            for n in 0..N {
+                points[n].p = points[n].p + moves[n];
+            }
+            // SAFETY: passed on.
+            unsafe { op.store_lane(lane, part.target, &points) };
+            if KEEP {
+                for r in 0..R {
+                    if JACOBI {
+                        let last = part.drift[i][r].0[lane];
+                        let change =
+                            (multipliers[r] - before[r]) * part.blend.rate + last * part.blend.momentum;
+                        part.drift[i][r].0[lane] = change;
+                        multipliers[r] = before[r] + change;
+                    }
+                    lambda[r].0[lane] = multipliers[r];
+                }
+            }
+        }
+    }
+}
