@@ -245,6 +245,9 @@ fn fabric_of(index: usize, cloth: &Cloth) -> Result<Fabric, BuildError> {
             return Err(BuildError::field(field(name), format!("is {value}; must be above 0")));
         }
     }
+    if !(0.0..=0.9).contains(&fabric.poisson) {
+        return Err(BuildError::field(field("poisson"), format!("is {}; must be 0 to 0.9", fabric.poisson)));
+    }
     let not_negative = [
         ("shear", fabric.shear),
         ("bend", fabric.bend[0].min(fabric.bend[1])),
