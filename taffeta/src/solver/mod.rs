@@ -1,5 +1,7 @@
 //! Methods: one file each, behind one trait.
 
+mod explicit;
+mod forces;
 mod sweeps;
 mod xpbd;
 
@@ -81,15 +83,26 @@ pub struct MethodInfo {
 }
 
 /// Every method.
-pub const METHODS: &[MethodInfo] = &[MethodInfo {
-    name: "xpbd",
-    about: "extended position based dynamics, coloured Gauss–Seidel",
-    citation: "Macklin, Müller, Chentanez 2016; Macklin et al., Small steps, 2019",
-    kinds: &Kind::ALL,
-    good_for: "real time: stiff, stable and fast; true stiffness at any iteration count that converges",
-    stable: "any dt; more substeps are stiffer and less damped",
-    build: |model, _| Ok(Box::new(xpbd::Xpbd::new(model))),
-}];
+pub const METHODS: &[MethodInfo] = &[
+    MethodInfo {
+        name: "explicit",
+        about: "mass–spring forces, symplectic Euler",
+        citation: "Provot 1995",
+        kinds: &Kind::ALL,
+        good_for: "soft or coarse cloth; motion without artificial damping, to compare with",
+        stable: "h < 2/√(w k): takes as many substeps as that needs, and refuses more than 20,000 a frame",
+        build: |model, params| Ok(Box::new(explicit::Explicit::new(model, params)?)),
+    },
+    MethodInfo {
+        name: "xpbd",
+        about: "extended position based dynamics, coloured Gauss–Seidel",
+        citation: "Macklin, Müller, Chentanez 2016; Macklin et al., Small steps, 2019",
+        kinds: &Kind::ALL,
+        good_for: "real time: stiff, stable and fast; true stiffness at any iteration count that converges",
+        stable: "any dt; more substeps are stiffer and less damped",
+        build: |model, _| Ok(Box::new(xpbd::Xpbd::new(model))),
+    },
+];
 
 /// Builds the method that `params` names for `model`.
 pub fn build(model: &Model, params: &Params) -> Result<Box<dyn Method>, BuildError> {
