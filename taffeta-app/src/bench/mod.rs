@@ -1,5 +1,6 @@
 //! Measurements of this machine, in suites.
 
+mod coloring;
 mod kernels;
 mod start;
 mod table;
@@ -24,8 +25,11 @@ struct Suite {
     run: fn(&Options) -> Result<(), Fault>,
 }
 
-const SUITES: &[Suite] =
-    &[Suite { name: "kernels", run: kernels::run }, Suite { name: "start", run: start::run }];
+const SUITES: &[Suite] = &[
+    Suite { name: "kernels", run: kernels::run },
+    Suite { name: "coloring", run: coloring::run },
+    Suite { name: "start", run: start::run },
+];
 
 /// Runs one suite, or all.
 pub fn bench(args: &BenchArgs) -> Result<(), Fault> {

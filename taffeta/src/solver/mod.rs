@@ -2,7 +2,10 @@
 
 mod explicit;
 mod forces;
+mod limits;
+mod palette;
 mod sweeps;
+mod verlet;
 mod xpbd;
 
 use crate::collide::{Body, Contacts};
@@ -11,9 +14,11 @@ use crate::error::BuildError;
 use crate::lanes::SimdLevel;
 use crate::model::Model;
 use crate::par::Team;
-use crate::params::Params;
+use crate::params::{Coloring, Params};
 use crate::step::{Stage, Stopwatch};
 use crate::wide::Particle;
+
+pub use limits::Limits;
 
 /// A substep as a method sees it: x⁺ = solve(x₀, y).
 pub struct Substep<'a> {
@@ -94,15 +99,27 @@ pub const METHODS: &[MethodInfo] = &[
         build: |model, params| Ok(Box::new(explicit::Explicit::new(model, params)?)),
     },
     MethodInfo {
+        name: "verlet",
+        about: "mass–spring forces, Verlet, with hardening springs, damped neighbours and a strain limit",
+        citation: "Zhou et al. 2016; Provot 1995",
+        kinds: &Kind::ALL,
+        good_for: "soft springs that look stiff: the strain limit does what stiffness would need many substeps for",
+        stable: "as explicit; iterations are passes of the strain limit",
+        build: |model, params| Ok(Box::new(verlet::Verlet::new(model, params)?)),
+    },
+    MethodInfo {
         name: "xpbd",
         about: "extended position based dynamics, coloured Gauss–Seidel",
         citation: "Macklin, Müller, Chentanez 2016; Macklin et al., Small steps, 2019",
         kinds: &Kind::ALL,
         good_for: "real time: stiff, stable and fast; true stiffness at any iteration count that converges",
         stable: "any dt; more substeps are stiffer and less damped",
-        build: |model, _| Ok(Box::new(xpbd::Xpbd::new(model))),
+        build: |model, params| Ok(Box::new(xpbd::Xpbd::new(model, params)?)),
     },
 ];
+
+/// The methods whose colouring can be chosen.
+const COLORED: [&str; 2] = ["xpbd", "pbd-gs"];
 
 /// Builds the method that `params` names for `model`.
 pub fn build(model: &Model, params: &Params) -> Result<Box<dyn Method>, BuildError> {
@@ -118,6 +135,7 @@ pub fn build(model: &Model, params: &Params) -> Result<Box<dyn Method>, BuildErr
         (Kind::Isometric, model.isometric.len()),
         (Kind::TriangleBend, model.triangle_bend.len()),
         (Kind::Stvk, model.stvk.len()),
+        (Kind::StrainLimit, model.strain_limit.len()),
         (Kind::Tether, model.tethers.len()),
         (Kind::Attachment, model.attachments.len()),
     ];
@@ -132,6 +150,19 @@ pub fn build(model: &Model, params: &Params) -> Result<Box<dyn Method>, BuildErr
                 ),
             ));
         }
+    }
+    // A strain limit is enforced in colours after any method.
+    let colored = COLORED.contains(&info.name)
+        || (params.coloring != Coloring::Phantom && !model.strain_limit.is_empty());
+    if params.coloring != Coloring::Best && !colored {
+        return Err(BuildError::field(
+            "simulation.coloring",
+            format!(
+                "is for the methods {}, not for '{}'; leave it out, or use one of them",
+                COLORED.join(" and "),
+                info.name
+            ),
+        ));
     }
     (info.build)(model, params)
 }

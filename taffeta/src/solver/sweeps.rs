@@ -3,11 +3,14 @@
 //! Regular grids are swept in strips, everything else particle by particle. What is done to each
 //! constraint is a [`Family`] of kernels, one for each kind: projections with compliance, rigid ones, forces.
 
-use crate::color::{Row, StripMap, edge_colors, gathered_sweep, greedy_colors};
+use super::palette::Palette;
+use crate::color::{Phantoms, Row, Splitting, StripMap, gathered_sweep};
 use crate::constraint::{dihedral, distance, isometric, stvk, tether, triangle_bend};
+use crate::error::BuildError;
 use crate::lanes::{LANES, SimdLevel};
 use crate::model::{Model, Tether};
 use crate::par::Team;
+use crate::params::{Coloring, Params};
 use crate::wide::{Blend, Block, Gathered, Kernel, Layout, Particle, Strips, Sweep};
 
 /// One kernel for each kind of constraint.
@@ -230,9 +233,33 @@ pub struct Arrangement {
     pub grids: Vec<GridCloth>,
     /// All cloths that are not regular grids.
     pub rest: Sweeps<OnParticles>,
+    /// With phantom vertices: the particles that `rest` works on.
+    phantoms: Option<Phantoms>,
 }
 
 impl Arrangement {
+    /// Arranges the constraints of `model` with the colouring that `params` ask for.
+    pub fn colored(model: &Model, compliance: Compliance, params: &Params) -> Result<Self, BuildError> {
+        if params.coloring == Coloring::Best {
+            return Ok(Self::new(model, compliance));
+        }
+        let mut rows = Rows::default();
+        for cloth in 0..model.cloths.len() {
+            rows.join(Rows::of(model, cloth));
+        }
+        if compliance == Compliance::Rigid {
+            rows.stiffen();
+        }
+        let (rest, phantoms) = match params.coloring {
+            Coloring::Phantom => {
+                let (rest, phantoms) = rows.divided(model.particles(), params.phantom_colors as usize);
+                (rest, Some(phantoms))
+            }
+            _ => (rows.colored(model.particles(), &Palette::new(model, params.coloring)?), None),
+        };
+        Ok(Arrangement { grids: Vec::new(), rest, phantoms })
+    }
+
     /// Arranges the constraints of `model`.
     pub fn new(model: &Model, compliance: Compliance) -> Self {
         let mut grids = Vec::new();
@@ -251,24 +278,31 @@ impl Arrangement {
                 None => rest.join(rows),
             }
         }
-        Arrangement { grids, rest: rest.colored(model.particles()) }
+        let rest = rest.colored(model.particles(), &Palette::Best);
+        Arrangement { grids, rest, phantoms: None }
     }
 
-    /// Copies the grids' particles into their strips.
+    /// Copies the grids' particles into their strips, and all particles to their phantoms.
     pub fn load(&mut self, team: &mut Team, level: SimdLevel, x: &[Particle]) {
+        if let Some(phantoms) = &mut self.phantoms {
+            phantoms.load(team, x);
+        }
         for grid in &mut self.grids {
             grid.map.load(team, level, x, &mut grid.blocks);
         }
     }
 
-    /// Copies the strips back to the grids' particles.
+    /// Copies the strips, and what phantoms stand for, back to the particles.
     pub fn store(&self, team: &mut Team, level: SimdLevel, x: &mut [Particle]) {
+        if let Some(phantoms) = &self.phantoms {
+            phantoms.store(team, x);
+        }
         for grid in &self.grids {
             grid.map.store(team, level, &grid.blocks, x);
         }
     }
 
-    /// Solves every constraint once, in place: grids in their strips, the rest in `x`.
+    /// Solves every constraint once, in place: grids in their strips, the rest in `x` or on its phantoms.
     pub fn iterate<F: Family>(
         &mut self,
         team: &mut Team,
@@ -280,7 +314,13 @@ impl Arrangement {
         for grid in &mut self.grids {
             grid.sweeps.iterate(team, level, &mut grid.blocks, family, keep);
         }
-        self.rest.iterate(team, level, x, family, keep);
+        match &mut self.phantoms {
+            Some(phantoms) => {
+                self.rest.iterate(team, level, &mut phantoms.x, family, keep);
+                phantoms.average(team);
+            }
+            None => self.rest.iterate(team, level, x, family, keep),
+        }
     }
 
     /// Sets every multiplier to zero.
@@ -303,6 +343,7 @@ impl Arrangement {
     /// ‖C + α̃ λ‖; the strips must hold what `x` does.
     pub fn residual<F: Family>(&mut self, x: &mut [Particle], family: F) -> f64 {
         let grids: f64 = self.grids.iter_mut().map(|g| g.sweeps.residual(&mut g.blocks, family)).sum();
+        let x = self.phantoms.as_mut().map_or(x, |phantoms| &mut phantoms.x[..]);
         (grids + self.rest.residual(x, family)).sqrt()
     }
 }
@@ -372,25 +413,53 @@ impl Rows {
         }
     }
 
-    fn colored(&self, particles: usize) -> Sweeps<OnParticles> {
-        fn members<const N: usize, const P: usize>(rows: &[Row<N, P>]) -> Vec<[u32; N]> {
-            rows.iter().map(|row| row.particles).collect()
-        }
-        fn greedy<const N: usize, const P: usize, const R: usize>(
+    fn colored(&self, particles: usize, palette: &Palette) -> Sweeps<OnParticles> {
+        fn color<const N: usize, const P: usize, const R: usize>(
             rows: &[Row<N, P>],
             particles: usize,
+            palette: &Palette,
         ) -> Sweep<Gathered<N>, N, P, R> {
-            gathered_sweep(rows, &greedy_colors(particles, &members(rows)), particles)
+            gathered_sweep(rows, &palette.colors(particles, rows), particles)
         }
-        let springs = edge_colors(particles, &members(&self.distance));
         Sweeps {
-            distance: gathered_sweep(&self.distance, &springs, particles),
-            dihedral: greedy(&self.dihedral, particles),
-            isometric: greedy(&self.isometric, particles),
-            triangle_bend: greedy(&self.triangle_bend, particles),
-            stvk: greedy(&self.stvk, particles),
-            tether: greedy(&self.tether, particles),
+            distance: gathered_sweep(
+                &self.distance,
+                &palette.pair_colors(particles, &self.distance),
+                particles,
+            ),
+            dihedral: color(&self.dihedral, particles, palette),
+            isometric: color(&self.isometric, particles, palette),
+            triangle_bend: color(&self.triangle_bend, particles, palette),
+            stvk: color(&self.stvk, particles, palette),
+            tether: color(&self.tether, particles, palette),
             tether_stiffness: self.tether_stiffness,
         }
+    }
+
+    /// In at most `colors` colours for each kind, on phantoms where more constraints meet.
+    fn divided(&self, particles: usize, colors: usize) -> (Sweeps<OnParticles>, Phantoms) {
+        let mut splitting = Splitting::new(particles, colors);
+        let distance = splitting.divide(&self.distance);
+        let dihedral = splitting.divide(&self.dihedral);
+        let isometric = splitting.divide(&self.isometric);
+        let triangle_bend = splitting.divide(&self.triangle_bend);
+        let stvk = splitting.divide(&self.stvk);
+        let tether = splitting.divide(&self.tether);
+        let phantoms = splitting.finish();
+        let all = phantoms.particles();
+        let sweeps = Sweeps {
+            distance: gathered_sweep(&phantoms.rows(&self.distance, &distance), &distance.colors, all),
+            dihedral: gathered_sweep(&phantoms.rows(&self.dihedral, &dihedral), &dihedral.colors, all),
+            isometric: gathered_sweep(&phantoms.rows(&self.isometric, &isometric), &isometric.colors, all),
+            triangle_bend: gathered_sweep(
+                &phantoms.rows(&self.triangle_bend, &triangle_bend),
+                &triangle_bend.colors,
+                all,
+            ),
+            stvk: gathered_sweep(&phantoms.rows(&self.stvk, &stvk), &stvk.colors, all),
+            tether: gathered_sweep(&phantoms.rows(&self.tether, &tether), &tether.colors, all),
+            tether_stiffness: self.tether_stiffness,
+        };
+        (sweeps, phantoms)
     }
 }

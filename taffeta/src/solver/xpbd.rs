@@ -11,7 +11,9 @@
 
 use super::sweeps::{Arrangement, Compliance, Compliant};
 use super::{Method, Substep};
+use crate::error::BuildError;
 use crate::model::Model;
+use crate::params::Params;
 use crate::step::Stage;
 use crate::wide::Particle;
 
@@ -22,8 +24,8 @@ pub struct Xpbd {
 
 impl Xpbd {
     /// Arranges the constraints of `model`.
-    pub fn new(model: &Model) -> Self {
-        Xpbd { constraints: Arrangement::new(model, Compliance::Fabric) }
+    pub fn new(model: &Model, params: &Params) -> Result<Self, BuildError> {
+        Ok(Xpbd { constraints: Arrangement::colored(model, Compliance::Fabric, params)? })
     }
 }
 
