@@ -78,7 +78,7 @@ fn a_wrong_setting_is_named_with_what_is_right() {
         ("cloth.0.resolution=-3", "a whole number"),
         ("cloth.0.bending=isometrik", "did you mean 'isometric'?"),
         ("wind.kind=gust", "did you mean 'gusts'?"),
-        ("wind.sped=4", "did you mean 'speed'?"),
+        ("wind.speeed=4", "did you mean 'speed'?"),
         ("simulation.dt.x=1", "single value"),
         ("simulation.gravity=[0,1", "not complete"),
         ("simulation.gravity=[0,1]", "three numbers"),
