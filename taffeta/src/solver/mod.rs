@@ -4,6 +4,7 @@ mod explicit;
 mod forces;
 mod limits;
 mod palette;
+mod pbd;
 mod sweeps;
 mod verlet;
 mod xpbd;
@@ -106,6 +107,15 @@ pub const METHODS: &[MethodInfo] = &[
         good_for: "soft springs that look stiff: the strain limit does what stiffness would need many substeps for",
         stable: "as explicit; iterations are passes of the strain limit",
         build: |model, params| Ok(Box::new(verlet::Verlet::new(model, params)?)),
+    },
+    MethodInfo {
+        name: "pbd-gs",
+        about: "position based dynamics, coloured Gauss–Seidel",
+        citation: "Müller, Heidelberger, Hennix, Ratcliff 2007",
+        kinds: &Kind::ALL,
+        good_for: "cloth that need not be any given fabric; stiffness changes with iterations, substeps and mesh",
+        stable: "any dt",
+        build: |model, params| Ok(Box::new(pbd::PbdGs::new(model, params)?)),
     },
     MethodInfo {
         name: "xpbd",
