@@ -13,8 +13,8 @@
 use super::sweeps::{Arrangement, Compliance, Family, RIGID};
 use super::{Method, Substep};
 use crate::constraint::{dihedral, distance, isometric, stvk, tether, triangle_bend};
-use crate::lanes::{Lane, Point, V3};
 use crate::error::BuildError;
+use crate::lanes::{Lane, Point, V3};
 use crate::model::Model;
 use crate::params::{Params, Pbd};
 use crate::wide::{Kernel, Particle};
