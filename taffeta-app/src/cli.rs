@@ -81,7 +81,7 @@ Examples:
   taffeta run my.toml --substeps 40 --json > result.json
 
 The endings of --out: .html plays in any browser; .glb .pc2 .mdd are animations; .obj .ply hold the last frame, or \
-every frame when the name has %04d; .csv holds metrics per frame. See `taffeta list formats`.
+every frame when the name has %04d; .csv holds metrics per frame and .svg their curves. See `taffeta list formats`.
 
 Exits with 0 when done, 2 if something asked for is wrong (then nothing is written), 1 if the simulation or the writing \
 failed, 130 after Ctrl-C; what was simulated until then is written.";

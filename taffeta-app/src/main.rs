@@ -7,6 +7,7 @@ mod check;
 mod cli;
 mod fault;
 mod list;
+mod measure;
 mod record;
 mod report;
 mod run;

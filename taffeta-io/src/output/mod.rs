@@ -24,6 +24,7 @@ mod pc2;
 mod ply;
 mod shape;
 mod still;
+mod svg;
 
 #[cfg(test)]
 mod tests;
@@ -129,5 +130,6 @@ pub fn open(path: &Path, clip: &Clip) -> Result<Box<dyn Sink>, OutputError> {
         Format::Obj => Box::new(still::StillSink::new(target, clip, obj::write)),
         Format::Ply => Box::new(still::StillSink::new(target, clip, ply::write)),
         Format::Csv => Box::new(csv::CsvSink::create(path)?),
+        Format::Svg => Box::new(svg::SvgSink::create(path, clip)?),
     })
 }
