@@ -5,7 +5,9 @@
 mod bench;
 mod check;
 mod cli;
+mod compare;
 mod fault;
+mod hardware;
 mod list;
 mod measure;
 mod record;
@@ -21,6 +23,7 @@ fn main() -> ExitCode {
     let result = match cli::parse().command {
         Some(Command::List(args)) => list::list(&args),
         Some(Command::Run(args)) => run::run(&args),
+        Some(Command::Compare(args)) => compare::compare(&args),
         Some(Command::Check(args)) => check::check(&args),
         Some(Command::Schema) => schema(),
         Some(Command::Bench(args)) => bench::bench(&args),

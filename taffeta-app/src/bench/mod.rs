@@ -11,6 +11,8 @@ use taffeta::error::suggestion;
 use crate::cli::BenchArgs;
 use crate::fault::Fault;
 
+pub use table::text as text_table;
+
 /// How the results are to be given.
 pub struct Options {
     /// As JSON on standard output.

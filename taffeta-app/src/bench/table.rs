@@ -58,9 +58,11 @@ pub fn check(path: &Path) -> Result<(), Fault> {
     output::check(path).map_err(Fault::input)
 }
 
-fn text<const N: usize>(header: &[&str; N], rows: &[[String; N]]) -> String {
-    let width =
-        |c: usize| rows.iter().map(|r| r[c].chars().count()).chain([header[c].len()]).max().unwrap_or(0);
+/// A table for the terminal.
+pub fn text<const N: usize>(header: &[&str; N], rows: &[[String; N]]) -> String {
+    let width = |c: usize| {
+        rows.iter().map(|r| r[c].chars().count()).chain([header[c].chars().count()]).max().unwrap_or(0)
+    };
     let line = |cells: [&str; N]| {
         let mut line = String::new();
         for (c, cell) in cells.iter().enumerate() {

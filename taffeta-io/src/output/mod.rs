@@ -31,7 +31,7 @@ mod tests;
 
 pub use error::OutputError;
 pub use format::Format;
-pub use html::HtmlSink;
+pub use html::{HtmlSink, shapes};
 
 use pattern::Target;
 
