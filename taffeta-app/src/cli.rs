@@ -56,7 +56,7 @@ Example:
 Examples:
   taffeta bench
   taffeta bench kernels --json
-  taffeta bench documents --out documents.html")]
+  taffeta bench documents --only S3 --out documents.html")]
     Bench(BenchArgs),
 }
 
@@ -209,7 +209,10 @@ pub struct CheckArgs {
 pub struct BenchArgs {
     /// Which measurements; all if not given
     pub suite: Option<String>,
-    /// Write the tables to a file
+    /// Of `documents`, only rows with these words in them, such as S3
+    #[arg(long, value_name = "WORDS")]
+    pub only: Option<String>,
+    /// Write the tables to a file that ends in .html or .csv
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Print JSON

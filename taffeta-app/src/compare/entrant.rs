@@ -113,7 +113,7 @@ fn split(text: &str, separator: char) -> Vec<&str> {
 }
 
 /// The path below `simulation` of a field that may be given by its last name alone: `rho` for `chebyshev.rho`.
-fn field(key: &str) -> String {
+pub fn field(key: &str) -> String {
     let fields = fields();
     if fields.iter().any(|f| f == key) {
         return key.into();

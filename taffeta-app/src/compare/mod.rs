@@ -6,7 +6,7 @@ mod precision;
 mod race;
 mod words;
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use taffeta_io::output::{self, Clip};
 
@@ -14,6 +14,7 @@ use crate::cli::CompareArgs;
 use crate::fault::{Fault, mention, say};
 use crate::hardware;
 use entrant::Entrant;
+pub use entrant::field;
 use precision::{Course, Line, Reference};
 use race::Race;
 
@@ -69,13 +70,13 @@ pub fn compare(args: &CompareArgs) -> Result<(), Fault> {
     };
     let loaded = entrants.iter().map(|e| e.load(&args.scene, &sets, &[])).collect::<Result<Vec<_>, _>>()?;
     reference.load(&args.scene, &sets, &[])?;
-    if params.substeps == 0 || params.iterations == 0 {
-        let field = if params.substeps == 0 { "substeps" } else { "iterations" };
-        let error = taffeta::BuildError::field(format!("simulation.{field}"), "is 0; must be 1 or more");
-        return Err(Fault::input(plain.explain(&error)));
-    }
+    // A scene that its own method cannot do is wrong in itself.
+    let sim = taffeta::Simulation::new(&plain.scene).map_err(|e| Fault::input(plain.explain(&e)))?;
+    let size = taffeta::metrics::size(sim.model()).max(1e-9);
+    let (vertices, triangles) = (sim.model().particles(), sim.triangles().len());
+    drop(sim);
 
-    let (mut races, mut clip, mut size) = (Vec::new(), None, 1.0);
+    let (mut races, mut clip) = (Vec::new(), None);
     for (entrant, loaded) in entrants.iter().zip(&loaded) {
         if !args.quiet {
             mention(&format!("{}: {frames} frames", entrant.name));
@@ -84,9 +85,6 @@ pub fn compare(args: &CompareArgs) -> Result<(), Fault> {
         let (race, found) = race::race(&entrant.name, loaded, args.threads, run, args.horizon)?;
         races.push(race);
         clip = clip.or(found);
-    }
-    if let Ok(model) = taffeta::model::Model::new(&plain.scene) {
-        size = taffeta::metrics::size(&model).max(1e-9);
     }
     let course = Course {
         scene: &args.scene,
@@ -113,8 +111,8 @@ pub fn compare(args: &CompareArgs) -> Result<(), Fault> {
         threads: args.threads,
         horizon: args.horizon,
         machine: hardware::describe(),
-        vertices: clip.as_ref().map_or(0, |c| c.vertices),
-        triangles: clip.as_ref().map_or(0, |c| c.triangles.len()),
+        vertices,
+        triangles,
         races,
         reference,
         lines,
@@ -131,7 +129,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Fault> {
 }
 
 /// Says whether the report can be written, before anything is simulated.
-fn check(path: &PathBuf) -> Result<(), Fault> {
+fn check(path: &Path) -> Result<(), Fault> {
     let name = path.display();
     let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     if ending != "html" {

@@ -154,14 +154,18 @@ fn line(course: &Course<'_>, variant: &Entrant, reference: &Reference) -> Result
     let mut failures = Vec::new();
     let mut climb = |ladder: &mut dyn Iterator<Item = (u32, u32)>, against: u32| {
         let mut points = Vec::new();
+        let mut before = Path::new();
         for (substeps, iterations) in ladder {
             match course.sprint(variant, substeps, Some(iterations), REPEATS)? {
+                // A method that stops by itself does not heed its iterations: the next points would be the same.
+                Ok((path, _)) if path == before => break,
                 Ok((path, ms)) => {
                     let point = |error| Point { substeps, iterations, ms, error };
                     points.extend(reference.error(&path, against).map(point));
                     if ms * course.horizon as f64 > 1e3 * LIMIT {
                         break;
                     }
+                    before = path;
                 }
                 Err(why) => failures.push(format!("{substeps} × {iterations}: {why}")),
             }
