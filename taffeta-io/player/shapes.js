@@ -3,8 +3,6 @@
 // One hidden picture is drawn for each shape in turn and copied to the shape's own canvas: a page has room for
 // few WebGL contexts, and all shapes share one mesh.
 
-const SAMPLES = 24;
-
 class Shapes {
   constructor(recording) {
     this.recording = recording;
@@ -16,7 +14,7 @@ class Shapes {
     this.renderer = new Renderer(document.createElement("canvas"), recording, bounds);
     this.renderer.strain.chooseRange();
     this.look = { strain: false, wire: false, shadows: true, floor: true, taps: 12 };
-    this.drawn = 0;      // pictures that reached a canvas
+    this.samples = 24;   // pictures in the mean that is left standing
     this.refine = -1;    // the view whose picture is being refined
     this.touch();
     for (const { canvas } of this.views) attachPointers(canvas, this.camera, () => this.touch());
@@ -85,12 +83,11 @@ class Shapes {
     this.renderer.setFrame(frame, this.look.strain);
     this.renderer.draw(this.camera, this.look, sample);
     pen.drawImage(this.renderer.canvas, 0, 0, canvas.width, canvas.height);
-    this.drawn++;
   }
 
   // Smooth shadows and edges: the mean of several pictures.
   finish(view) {
-    for (let sample = 0; sample < SAMPLES; sample++) this.draw(view, sample);
+    for (let sample = 0; sample < this.samples; sample++) this.draw(view, sample);
   }
 }
 
