@@ -35,6 +35,9 @@ Examples:
     /// Simulate a scene, and write what was asked for
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
+    /// Put methods side by side on one scene: curves, work against precision, final shapes
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare(CompareArgs),
     /// Say what is wrong with a mesh or a scene, where, and what to do
     #[command(after_help = "\
 Examples:
@@ -52,7 +55,8 @@ Example:
     #[command(after_help = "\
 Examples:
   taffeta bench
-  taffeta bench kernels --json")]
+  taffeta bench kernels --json
+  taffeta bench documents --only S3 --out documents.html")]
     Bench(BenchArgs),
 }
 
@@ -81,7 +85,7 @@ Examples:
   taffeta run my.toml --substeps 40 --json > result.json
 
 The endings of --out: .html plays in any browser; .glb .pc2 .mdd are animations; .obj .ply hold the last frame, or \
-every frame when the name has %04d; .csv holds metrics per frame. See `taffeta list formats`.
+every frame when the name has %04d; .csv holds metrics per frame and .svg their curves. See `taffeta list formats`.
 
 Exits with 0 when done, 2 if something asked for is wrong (then nothing is written), 1 if the simulation or the writing \
 failed, 130 after Ctrl-C; what was simulated until then is written.";
@@ -131,6 +135,67 @@ pub struct RunArgs {
     pub quiet: bool,
 }
 
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  taffeta compare hang --methods xpbd,xpbd-jacobi,vbd --out hang.html
+  taffeta compare horizontal --methods xpbd,xpbd:iterations=40,xpbd-chebyshev:rho=0.9 --out horizontal.html
+  taffeta compare my.toml --methods xpbd,pd --frames 120 --set cloth.0.resolution=32 --json
+
+A method may carry settings of its own after colons: substeps, iterations, or any other field of `simulation` in a scene \
+file. The error of a method is the distance of its vertices from those of the reference at the same times, over the first \
+frames only (--horizon): later, small differences grow by themselves and say little about the method.
+
+A method that cannot do the scene, or explodes, is reported as such and does not stop the others. Exits with 0 when done, \
+2 if something asked for is wrong (then nothing is written), 1 if the report cannot be written.";
+
+#[derive(Args)]
+pub struct CompareArgs {
+    /// A name from `taffeta list scenes`, or a .toml file of your own
+    pub scene: String,
+    /// The methods, separated by commas, each with settings of its own if need be: xpbd,xpbd:iterations=40
+    #[arg(long, value_name = "A,B,…")]
+    pub methods: String,
+    /// What errors are measured against: a method, with settings if need be
+    #[arg(long, value_name = "NAME", default_value = "newton")]
+    pub reference: String,
+    /// Frames over which errors are measured
+    #[arg(long, value_name = "N", default_value_t = 12, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    pub horizon: u32,
+    /// Substeps of the finest reference, which stands for the true motion; an even number
+    #[arg(long, value_name = "N", default_value_t = 128, allow_negative_numbers = true, value_parser = even)]
+    pub fine: u32,
+    /// Threads; times are told apart best on one
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=512))]
+    pub threads: u32,
+    /// How many frames the curves have [default: the scene's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    pub frames: Option<u32>,
+    /// How much simulated time the curves have, in place of --frames
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = above_zero, conflicts_with = "frames")]
+    pub seconds: Option<f32>,
+    /// Time of a frame, s [default: the scene's]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = above_zero)]
+    pub dt: Option<f32>,
+    /// Substeps of a frame [default: the scene's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    pub substeps: Option<u32>,
+    /// Iterations of a substep [default: the scene's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    pub iterations: Option<u32>,
+    /// Change any field of the scene, such as cloth.0.resolution=128; may be repeated
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Write the report, a page that needs no network: a name that ends in .html
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Print one JSON object, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+    /// No progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
 #[derive(Args)]
 pub struct CheckArgs {
     /// A mesh (.obj, .ply, .gltf, .glb), a scene's .toml, or the name of a scene
@@ -144,7 +209,10 @@ pub struct CheckArgs {
 pub struct BenchArgs {
     /// Which measurements; all if not given
     pub suite: Option<String>,
-    /// Write the tables to a file
+    /// Of `documents`, only rows with these words in them, such as S3
+    #[arg(long, value_name = "WORDS")]
+    pub only: Option<String>,
+    /// Write the tables to a file that ends in .html or .csv
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Print JSON
@@ -188,6 +256,13 @@ fn simd(name: &str) -> Result<SimdLevel, String> {
     let names: Vec<&str> = levels.iter().map(|level| level.name()).collect();
     let found = levels.iter().find(|level| level.name() == name);
     found.copied().ok_or_else(|| format!("this machine has {}", names.join(", ")))
+}
+
+fn even(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(value @ 2..) if value % 2 == 0 => Ok(value),
+        _ => Err("must be an even number of substeps, 2 or more, such as 128".into()),
+    }
 }
 
 fn above_zero(text: &str) -> Result<f32, String> {

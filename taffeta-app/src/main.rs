@@ -5,8 +5,11 @@
 mod bench;
 mod check;
 mod cli;
+mod compare;
 mod fault;
+mod hardware;
 mod list;
+mod measure;
 mod record;
 mod report;
 mod run;
@@ -20,6 +23,7 @@ fn main() -> ExitCode {
     let result = match cli::parse().command {
         Some(Command::List(args)) => list::list(&args),
         Some(Command::Run(args)) => run::run(&args),
+        Some(Command::Compare(args)) => compare::compare(&args),
         Some(Command::Check(args)) => check::check(&args),
         Some(Command::Schema) => schema(),
         Some(Command::Bench(args)) => bench::bench(&args),

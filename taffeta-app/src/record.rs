@@ -8,9 +8,7 @@ use taffeta::collide::Pose;
 use taffeta_io::output::{self, Clip, Format, Frame, OutputError, Part, Sink};
 
 use crate::fault::Fault;
-
-/// Named figures of a frame.
-pub type Metrics = Vec<(&'static str, f64)>;
+use crate::measure::Metrics;
 
 /// Says whether all of `paths` can be written, before anything is simulated.
 pub fn check(paths: &[PathBuf]) -> Result<(), Fault> {
@@ -35,7 +33,7 @@ fn real(path: &Path) -> PathBuf {
 
 /// Whether any of the files shows metrics.
 pub fn wants_metrics(paths: &[PathBuf]) -> bool {
-    paths.iter().any(|path| matches!(Format::of(path), Ok(Format::Csv | Format::Html)))
+    paths.iter().any(|path| matches!(Format::of(path), Ok(Format::Csv | Format::Html | Format::Svg)))
 }
 
 /// All files of a run.

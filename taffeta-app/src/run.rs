@@ -12,7 +12,8 @@ use taffeta_io::scene_file::{LoadedScene, load};
 
 use crate::cli::RunArgs;
 use crate::fault::{Fault, mention, say};
-use crate::record::{self, Metrics, Recorder};
+use crate::measure::{Metrics, metrics};
+use crate::record::{self, Recorder};
 use crate::report::{Report, file_list};
 
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -124,22 +125,7 @@ impl<'a> Run<'a> {
 
     /// The named figures of the frame that was just made; of the start if there is no step.
     fn metrics(&mut self, step: Option<&StepReport>, ms: f64) -> Metrics {
-        if !self.wants_metrics {
-            return Metrics::new();
-        }
-        let residual = if step.is_some() { self.sim.residual() } else { None };
-        let (strain, energies) = (self.sim.strain(), self.sim.energies());
-        vec![
-            ("strain_max", strain.max),
-            ("strain_mean", strain.mean),
-            ("log_strain", strain.log_sum),
-            ("residual_h", residual.unwrap_or(f64::NAN)),
-            ("kinetic", energies.kinetic),
-            ("elastic", energies.elastic),
-            ("potential", energies.potential),
-            ("contacts", step.map_or(0, |step| step.contacts) as f64),
-            ("ms", ms),
-        ]
+        if self.wants_metrics { metrics(&mut self.sim, step, ms, true) } else { Metrics::new() }
     }
 
     /// Simulates, completes the files, and says how it went.

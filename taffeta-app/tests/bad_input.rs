@@ -23,6 +23,43 @@ const CASES: &[(&str, &[&str])] = &[
     ("rnu hang", &["rnu", "run"]),
     ("list fabriks", &["fabriks", "fabrics"]),
     ("bench kernel", &["there is no suite 'kernel'", "kernels"]),
+    ("bench documents --only nothing", &["--only nothing", "S1 to S5"]),
+    ("bench kernels --only S1", &["--only S1", "documents"]),
+    ("bench documents --out table.txt", &["table.txt", ".html or .csv"]),
+    // Comparisons.
+    ("compare hang", &["--methods"]),
+    ("compare hagn --methods xpbd --reference xpbd", &["'hagn'", "did you mean 'hang'?"]),
+    ("compare hang --methods xpdb --reference xpbd", &["--methods xpdb", "did you mean 'xpbd'?"]),
+    (
+        "compare hang --methods xpbd,,xpbd --reference xpbd",
+        &["--methods", "name is missing", "xpbd,xpbd:iterations=40"],
+    ),
+    ("compare hang --methods xpbd,xpbd --reference xpbd", &["'xpbd' is listed twice", "xpbd:iterations=40"]),
+    ("compare hang --methods xpbd:iterations --reference xpbd", &["--methods xpbd:iterations", "no '='"]),
+    (
+        "compare hang --methods xpbd:iteration=4 --reference xpbd",
+        &["--methods xpbd:iteration=4", "did you mean 'iterations'?"],
+    ),
+    (
+        "compare hang --methods xpbd:substeps=few --reference xpbd",
+        &["--methods xpbd:substeps=few", "whole number"],
+    ),
+    ("compare hang --methods xpbd --reference newtn", &["--reference newtn", "there is no method 'newtn'"]),
+    ("compare hang --methods xpbd --reference xpbd --horizon 0", &["--horizon", "1.."]),
+    ("compare hang --methods xpbd --reference xpbd --fine 7", &["--fine", "even"]),
+    ("compare hang --methods xpbd --reference xpbd --out report.pdf", &["report.pdf", ".html"]),
+    (
+        "compare hang --methods xpbd --reference xpbd --out gone/report.html",
+        &["gone/report.html", "there is no folder"],
+    ),
+    (
+        "compare hang --methods xpbd --reference xpbd --set cloth.0.fabric=coton",
+        &["cloth.0.fabric", "did you mean 'cotton'?"],
+    ),
+    (
+        "compare hang --methods xpbd --reference xpbd --set simulation.substeps=0",
+        &["simulation.substeps=0", "1 or more"],
+    ),
     // Settings.
     ("run hang --set simulation.substep=3", &["--set simulation.substep=3", "did you mean 'substeps'?"]),
     ("run hang --set clth.0.resolution=3", &["did you mean 'cloth'?"]),

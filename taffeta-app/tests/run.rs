@@ -76,7 +76,7 @@ fn every_scene_runs() {
 #[test]
 fn files_are_written_and_named_in_the_summary() {
     let folder = tempfile::tempdir().unwrap();
-    let line = format!("{COARSE} --threads 1 --out a.pc2 --out m.csv --out f_%02d.ply");
+    let line = format!("{COARSE} --threads 1 --out a.pc2 --out m.csv --out m.svg --out f_%02d.ply");
     let output = run(folder.path(), &line);
     let text = stdout(&output);
     assert!(output.status.success(), "{}", stderr(&output));
@@ -87,11 +87,30 @@ fn files_are_written_and_named_in_the_summary() {
     // The start is frame 0.
     assert_eq!(pc2(&folder.path().join("a.pc2")), (81, 4));
     let table = fs::read_to_string(folder.path().join("m.csv")).unwrap();
-    let head =
-        "frame,time,strain_max,strain_mean,log_strain,residual_h,kinetic,elastic,potential,contacts,ms";
+    let head = "frame,time,strain_max,strain_mean,log_strain,residual_h,kinetic,elastic,potential,contacts,ms,total,\
+        spring_change_rate,penetration_depth,penetrating_vertices,intersecting_pairs,colors,\
+        ms_animate,ms_predict,ms_solve,ms_contact,ms_friction,ms_velocity,ms_finish";
     assert_eq!(table.lines().next(), Some(head));
-    assert_eq!(table.lines().count(), 5);
-    assert_eq!(files(folder.path()).len(), 6);
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.len(), 5);
+    // The start has no residual: an empty cell, and the only one.
+    assert_eq!(rows.iter().flatten().filter(|cell| cell.is_empty()).count(), 1);
+    let at = |row: usize, name: &str| -> f64 {
+        let column = rows[0].iter().position(|n| *n == name).unwrap();
+        rows[row][column].parse().unwrap()
+    };
+    for row in 2..5 {
+        let sum = at(row, "kinetic") + at(row, "elastic") + at(row, "potential");
+        assert!((at(row, "total") - sum).abs() < 1e-9 && at(row, "residual_h") > 0.0);
+        let stages: f64 = rows[0].iter().filter(|n| n.starts_with("ms_")).map(|n| at(row, n)).sum();
+        assert!(stages <= at(row, "ms"), "the stages take {stages} of {} ms", at(row, "ms"));
+    }
+    let plot = fs::read_to_string(folder.path().join("m.svg")).unwrap();
+    for word in ["Constraint residual", "spring change rate", "frame", "kinetic", "wall clock, ms", "</svg>"]
+    {
+        assert!(plot.contains(word), "no {word} in the plot");
+    }
+    assert_eq!(files(folder.path()).len(), 7);
 
     let quiet = run(folder.path(), &format!("{COARSE} --quiet"));
     assert!(quiet.status.success() && quiet.stdout.is_empty() && quiet.stderr.is_empty());

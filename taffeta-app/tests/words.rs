@@ -9,7 +9,7 @@ use common::{json, run, stderr, stdout};
 #[test]
 fn every_command_has_help_with_examples() {
     let folder = tempfile::tempdir().unwrap();
-    for command in ["", "run", "list", "check", "schema", "bench"] {
+    for command in ["", "run", "compare", "list", "check", "schema", "bench"] {
         let output = run(folder.path(), &format!("{command} --help"));
         assert!(output.status.success() && stdout(&output).contains("Example"), "{command}");
     }

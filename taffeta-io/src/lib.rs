@@ -5,4 +5,5 @@
 mod ending;
 pub mod mesh_file;
 pub mod output;
+pub mod plot;
 pub mod scene_file;

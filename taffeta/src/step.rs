@@ -14,7 +14,7 @@ use crate::motion::Motion;
 use crate::par::Team;
 use crate::params::Params;
 use crate::scene::Scene;
-use crate::solver::{self, Limits, Method, Substep};
+use crate::solver::{self, Convergence, Limits, Method, Substep};
 use crate::state::State;
 use crate::wide::Particle;
 
@@ -531,6 +531,11 @@ impl Simulation {
     pub fn residual(&mut self) -> Option<f64> {
         let measured = self.measure && self.last_h > 0.0;
         if measured { self.method.residual(&mut self.state.x, self.last_h) } else { None }
+    }
+
+    /// How far the last substep came, for methods that go on until they converge.
+    pub fn convergence(&self) -> Option<Convergence> {
+        self.method.convergence()
     }
 
     /// Stretch of the mesh edges.

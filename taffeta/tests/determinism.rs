@@ -94,7 +94,7 @@ fn hash(scene: &Scene, threads: usize, level: SimdLevel) -> Result<u64, BuildErr
     sim.set_simd(level);
     for _ in 0..9 {
         let report = sim.step(1.0 / 60.0);
-        assert!(report.failure.is_none());
+        assert!(report.failure.is_none(), "{}", report.failure.unwrap());
     }
     assert!(sim.step(1.0 / 60.0).contacts > 0, "the scene should be in contact by now");
     Ok(sim.state_hash())

@@ -1,6 +1,7 @@
 //! Measurements of this machine, in suites.
 
 mod coloring;
+mod documents;
 mod kernels;
 mod start;
 mod table;
@@ -12,12 +13,16 @@ use taffeta::error::suggestion;
 use crate::cli::BenchArgs;
 use crate::fault::Fault;
 
+pub use table::text as text_table;
+
 /// How the results are to be given.
 pub struct Options {
     /// As JSON on standard output.
     pub json: bool,
     /// Also to this file.
     pub out: Option<PathBuf>,
+    /// Only rows with these words, of a suite that has them.
+    pub only: Option<String>,
 }
 
 struct Suite {
@@ -29,6 +34,7 @@ const SUITES: &[Suite] = &[
     Suite { name: "kernels", run: kernels::run },
     Suite { name: "coloring", run: coloring::run },
     Suite { name: "start", run: start::run },
+    Suite { name: "documents", run: documents::run },
 ];
 
 /// Runs one suite, or all.
@@ -41,10 +47,16 @@ pub fn bench(args: &BenchArgs) -> Result<(), Fault> {
         let all = names.join(", ");
         return Err(Fault::Input(format!("there is no suite '{name}'; {hint} (suites: {all})")));
     }
+    if let (Some(words), false) = (&args.only, args.suite.as_deref() == Some("documents")) {
+        let message = format!(
+            "--only {words}: only the suite 'documents' has rows to choose from; write taffeta bench documents --only {words}"
+        );
+        return Err(Fault::Input(message));
+    }
     if let Some(path) = &args.out {
         table::check(path)?;
     }
-    let options = Options { json: args.json, out: args.out.clone() };
+    let options = Options { json: args.json, out: args.out.clone(), only: args.only.clone() };
     let wanted = |suite: &&Suite| args.suite.as_deref().is_none_or(|name| name == suite.name);
     SUITES.iter().filter(wanted).try_for_each(|suite| (suite.run)(&options))
 }

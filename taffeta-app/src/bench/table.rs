@@ -9,6 +9,7 @@ use taffeta_io::output;
 
 use super::Options;
 use crate::fault::{Fault, say};
+use crate::hardware;
 
 /// Prints a table and notes, or JSON, and writes the file that was asked for: `.html` or `.csv`.
 pub fn report<const N: usize>(
@@ -18,6 +19,19 @@ pub fn report<const N: usize>(
     rows: &[[String; N]],
     entries: &impl Serialize,
     notes: &[String],
+) -> Result<(), Fault> {
+    report_as(options, suite, header, rows, entries, notes, &text(header, rows))
+}
+
+/// The same with a text of its own for the terminal.
+pub fn report_as<const N: usize>(
+    options: &Options,
+    suite: &str,
+    header: &[&str; N],
+    rows: &[[String; N]],
+    entries: &impl Serialize,
+    notes: &[String],
+    table: &str,
 ) -> Result<(), Fault> {
     if let Some(path) = &options.out {
         let text = match ending(path)? {
@@ -29,13 +43,16 @@ pub fn report<const N: usize>(
     if options.json {
         let json = serde_json::json!({
             "suite": suite,
-            "machine": { "arch": std::env::consts::ARCH, "os": std::env::consts::OS, "simd": SimdLevel::best().name() },
+            "machine": {
+                "processor": hardware::processor(),
+                "arch": std::env::consts::ARCH, "os": std::env::consts::OS, "simd": SimdLevel::best().name(),
+            },
             "results": entries,
             "notes": notes,
         });
         say(&json.to_string())
     } else {
-        say(&format!("{}\n{}", text(header, rows), notes.join("\n")))
+        say(&format!("{table}\n{}", notes.join("\n")))
     }
 }
 
@@ -58,9 +75,11 @@ pub fn check(path: &Path) -> Result<(), Fault> {
     output::check(path).map_err(Fault::input)
 }
 
-fn text<const N: usize>(header: &[&str; N], rows: &[[String; N]]) -> String {
-    let width =
-        |c: usize| rows.iter().map(|r| r[c].chars().count()).chain([header[c].len()]).max().unwrap_or(0);
+/// A table for the terminal.
+pub fn text<const N: usize>(header: &[&str; N], rows: &[[String; N]]) -> String {
+    let width = |c: usize| {
+        rows.iter().map(|r| r[c].chars().count()).chain([header[c].chars().count()]).max().unwrap_or(0)
+    };
     let line = |cells: [&str; N]| {
         let mut line = String::new();
         for (c, cell) in cells.iter().enumerate() {
@@ -75,25 +94,38 @@ fn text<const N: usize>(header: &[&str; N], rows: &[[String; N]]) -> String {
 }
 
 fn csv<const N: usize>(header: &[&str; N], rows: &[[String; N]]) -> String {
-    let mut out = header.join(",") + "\n";
-    rows.iter().for_each(|row| out += &(row.join(",") + "\n"));
+    // A cell with a comma is quoted (RFC 4180).
+    let cell = |text: &str| {
+        if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into() }
+    };
+    let line = |cells: &[&str]| cells.iter().map(|c| cell(c)).collect::<Vec<_>>().join(",") + "\n";
+    let mut out = line(header);
+    rows.iter().for_each(|row| out += &line(&row.each_ref().map(String::as_str)));
     out
 }
 
 fn html<const N: usize>(suite: &str, header: &[&str; N], rows: &[[String; N]], notes: &[String]) -> String {
     let line = |tag: &str, cells: &[&str]| {
-        let cells: String = cells.iter().map(|c| format!("<{tag}>{c}</{tag}>")).collect();
+        let cells: String = cells.iter().map(|c| format!("<{tag}>{}</{tag}>", escaped(c))).collect();
         format!("<tr>{cells}</tr>\n")
     };
     let head = line("th", header);
     let body: String =
         rows.iter().map(|row| line("td", &std::array::from_fn::<&str, N, _>(|c| row[c].as_str()))).collect();
-    let notes: String = notes.iter().map(|n| format!("<p>{n}</p>\n")).collect();
+    let notes: String = notes.iter().map(|n| format!("<p>{}</p>\n", escaped(n))).collect();
     format!(
-        "<!doctype html>\n<meta charset=\"utf-8\">\n<title>taffeta bench {suite}</title>\n<style>\
-         body{{font:15px system-ui,sans-serif;max-width:60em;margin:2em auto;color:#222}}\
-         table{{border-collapse:collapse}}td,th{{padding:.25em .8em;text-align:left;border-bottom:1px solid #ddd}}\
-         td:last-child{{text-align:right;font-variant-numeric:tabular-nums}}</style>\n\
-         <h1>taffeta bench {suite}</h1>\n{notes}<table>\n{head}{body}</table>\n"
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<title>taffeta bench {suite}</title>\n\
+         <link rel=\"icon\" href=\"data:,\">\n<style>{STYLE}</style></head>\n<body><h1>taffeta bench {suite}</h1>\n\
+         {notes}<table>\n{head}{body}</table>\n</body></html>\n"
     )
+}
+
+const STYLE: &str = "body{font:14px/1.45 system-ui,sans-serif;max-width:86em;margin:2em auto;padding:0 1.5em;color:#22262b}\
+    h1{font:500 28px Palatino,Georgia,serif}p{max-width:90ch;color:#5d646c}\
+    table{border-collapse:collapse;border-top:1.5px solid;border-bottom:1.5px solid;font-variant-numeric:tabular-nums}\
+    th{text-align:left;border-bottom:1px solid}td,th{padding:.3em .8em;vertical-align:top}\
+    tr+tr td{border-top:1px solid #e4e6e9}tr:hover td{background:#f6f7f8}";
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -1,4 +1,4 @@
-//! Metrics as `.csv`: a row of names, then one row per frame.
+//! Metrics as `.csv`: a row of names, then one row per frame. A cell is empty where there is no figure.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,9 @@ impl Sink for CsvSink {
         let mut row = format!("{},{}", frame.index, shortest(frame.time));
         for &(_, value) in frame.metrics {
             row.push(',');
-            row.push_str(&shortest(value));
+            if !value.is_nan() {
+                row.push_str(&shortest(value));
+            }
         }
         self.draft.with(|file| writeln!(file, "{row}"))
     }

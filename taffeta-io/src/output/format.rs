@@ -22,12 +22,22 @@ pub enum Format {
     Ply,
     /// Metrics as comma-separated values.
     Csv,
+    /// Metrics as plots.
+    Svg,
 }
 
 impl Format {
     /// Every format, in the order to list them in.
-    pub const ALL: [Format; 7] =
-        [Format::Html, Format::Glb, Format::Pc2, Format::Mdd, Format::Obj, Format::Ply, Format::Csv];
+    pub const ALL: [Format; 8] = [
+        Format::Html,
+        Format::Glb,
+        Format::Pc2,
+        Format::Mdd,
+        Format::Obj,
+        Format::Ply,
+        Format::Csv,
+        Format::Svg,
+    ];
 
     /// The format that the ending of `path` asks for, in upper or lower case.
     pub fn of(path: &Path) -> Result<Format, OutputError> {
@@ -48,6 +58,7 @@ impl Format {
             Format::Obj => "Wavefront OBJ",
             Format::Ply => "Stanford PLY",
             Format::Csv => "CSV table",
+            Format::Svg => "SVG plots",
         }
     }
 
@@ -61,6 +72,7 @@ impl Format {
             Format::Obj => "obj",
             Format::Ply => "ply",
             Format::Csv => "csv",
+            Format::Svg => "svg",
         }
     }
 
@@ -75,7 +87,8 @@ impl Format {
             }
             Format::Obj => "the last frame as text, or every frame when the name has %04d",
             Format::Ply => "the last frame as binary, or every frame when the name has %04d",
-            Format::Csv => "the metrics, one row per frame",
+            Format::Csv => "the metrics, one row per frame; a cell is empty where there is no figure",
+            Format::Svg => "the metrics as curves over the frames",
         }
     }
 

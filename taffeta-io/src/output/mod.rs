@@ -24,13 +24,14 @@ mod pc2;
 mod ply;
 mod shape;
 mod still;
+mod svg;
 
 #[cfg(test)]
 mod tests;
 
 pub use error::OutputError;
 pub use format::Format;
-pub use html::HtmlSink;
+pub use html::{HtmlSink, shapes};
 
 use pattern::Target;
 
@@ -129,5 +130,6 @@ pub fn open(path: &Path, clip: &Clip) -> Result<Box<dyn Sink>, OutputError> {
         Format::Obj => Box::new(still::StillSink::new(target, clip, obj::write)),
         Format::Ply => Box::new(still::StillSink::new(target, clip, ply::write)),
         Format::Csv => Box::new(csv::CsvSink::create(path)?),
+        Format::Svg => Box::new(svg::SvgSink::create(path, clip)?),
     })
 }

@@ -150,7 +150,7 @@ fn csv_refuses_other_columns() {
 #[test]
 fn what_is_dropped_leaves_no_trace() {
     let folder = tempfile::tempdir().unwrap();
-    for name in ["a.obj", "a.ply", "a.glb", "a.pc2", "a.mdd", "a.csv"] {
+    for name in ["a.obj", "a.ply", "a.glb", "a.pc2", "a.mdd", "a.csv", "a.svg"] {
         let path = folder.path().join(name);
         fs::write(&path, "old").unwrap();
         let mut sink = open(&path, &clip()).unwrap();
@@ -158,13 +158,13 @@ fn what_is_dropped_leaves_no_trace() {
         drop(sink);
         assert_eq!(fs::read_to_string(&path).unwrap(), "old", "{name}");
     }
-    assert_eq!(names(folder.path()).len(), 6);
+    assert_eq!(names(folder.path()).len(), 7);
 }
 
 #[test]
 fn a_recording_without_frames_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    for name in ["a.obj", "a_%d.ply", "a.glb", "a.pc2", "a.mdd", "a.csv"] {
+    for name in ["a.obj", "a_%d.ply", "a.glb", "a.pc2", "a.mdd", "a.csv", "a.svg"] {
         let path = folder.path().join(name);
         assert!(open(&path, &clip()).unwrap().finish().unwrap().is_empty(), "{name}");
     }

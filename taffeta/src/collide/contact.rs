@@ -41,6 +41,16 @@ impl Contacts {
         self.of.iter().filter(|c| c.push > 0.0).count()
     }
 
+    /// The contact of a particle; without push if there is none.
+    pub fn get(&self, particle: usize) -> Contact {
+        self.of[particle]
+    }
+
+    /// Sets the contact of a particle, for methods that find its push by other means.
+    pub fn set(&mut self, particle: usize, contact: Contact) {
+        self.of[particle] = contact;
+    }
+
     /// Forgets all contacts.
     pub fn clear(&mut self) {
         self.of.fill(Contact::default());

@@ -26,7 +26,9 @@ use crate::wide::Kernel;
 pub fn value_grad<L: Lane>(p: &[V3<L>; 4], rest: L) -> (L, [V3<L>; 4]) {
     let one = rest.like(1.0);
     let (edge, a, b) = (p[1] - p[0], p[2] - p[0], p[3] - p[0]);
-    let square = edge.length_squared() + rest.like(1e-30);
+    // Large enough that nothing overflows where an idle hinge has all its points in one place.
+    let tiny = rest.like(1e-20);
+    let square = edge.length_squared() + tiny;
     let (length, inverse_square) = (square.sqrt(), one / square);
     // N₁ and N₂ by their three common vectors.
     let (n1, n2) = (edge.cross(a), b.cross(edge));
@@ -34,7 +36,7 @@ pub fn value_grad<L: Lane>(p: &[V3<L>; 4], rest: L) -> (L, [V3<L>; 4]) {
     let theta = (n1.dot(b) * length).atan2(n1.dot(n2));
     // The squared heights of the two triangles over the edge, inverted by one division for both.
     let (h1, h2) = (n1.length_squared() * inverse_square, n2.length_squared() * inverse_square);
-    let both = (length * inverse_square) / (h1 * h2 + rest.like(1e-30));
+    let both = (length * inverse_square) / (h1 * h2 + tiny);
     let (g2, g3) = (n1 * (both * h2), n2 * (both * h1));
     // Where the heights meet the edge, as a part of it from p0.
     let (r1, r2) = (a.dot(edge) * inverse_square, b.dot(edge) * inverse_square);
@@ -155,6 +157,13 @@ mod tests {
         let mut down = flat;
         down[3].y = -0.2;
         assert!((angle(&up) + angle(&down)).abs() < 1e-12 && angle(&up).abs() > 0.19);
+    }
+
+    #[test]
+    fn an_idle_lane_stays_where_it_is() {
+        let points = [Point { p: V3 { x: 0.0f32, y: 0.0, z: 0.0 }, w: 0.0 }; 4];
+        let moves = Project { inv_h2: 1e6 }.correct::<f32, false>(&points, &[f32::INFINITY, 0.0], &mut [0.0]);
+        assert!(moves.iter().all(|m| m.length_squared() == 0.0), "{moves:?}");
     }
 
     #[test]

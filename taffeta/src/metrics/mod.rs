@@ -2,8 +2,9 @@
 
 mod crossings;
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 
+use crate::collide::Body;
 use crate::constraint::{dihedral, distance, isometric, stvk, triangle_bend};
 use crate::model::Model;
 use crate::wide::Particle;
@@ -30,6 +31,31 @@ pub struct Energies {
     pub elastic: f64,
     /// −Σ m g·x, zero at the origin.
     pub potential: f64,
+}
+
+impl Energies {
+    /// The sum, J.
+    pub fn total(&self) -> f64 {
+        self.kinetic + self.elastic + self.potential
+    }
+}
+
+/// How far cloth is inside colliders.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Penetration {
+    /// The deepest vertex, m.
+    pub depth: f64,
+    /// How many vertices are deeper than the tolerance.
+    pub vertices: usize,
+}
+
+/// How far two states of the same cloth are apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Gap {
+    /// Root of the mean square distance of a vertex in one from the same vertex in the other, m.
+    pub rms: f64,
+    /// The largest such distance, m.
+    pub max: f64,
 }
 
 fn at(x: &[Particle], i: u32) -> DVec3 {
@@ -88,6 +114,41 @@ pub fn energies(model: &Model, x: &[Particle], v: &[[f32; 4]], gravity: [f32; 3]
     energies
 }
 
+/// How deep vertices are in colliders; those within `tolerance` (m) of the surface are outside.
+pub fn penetration(model: &Model, bodies: &[Body], x: &[Particle], tolerance: f32) -> Penetration {
+    let mut found = Penetration::default();
+    for x in &x[..model.particles()] {
+        let depth = bodies.iter().filter_map(|body| body.near(Vec3::from(x.p), -tolerance)).map(|(d, _)| -d);
+        if let Some(depth) = depth.reduce(f32::max) {
+            found.vertices += 1;
+            found.depth = found.depth.max(depth as f64);
+        }
+    }
+    found
+}
+
+/// How far `a` and `b`, positions of the same vertices, are apart.
+pub fn gap(a: &[[f32; 3]], b: &[[f32; 3]]) -> Gap {
+    let (mut sum, mut max) = (0.0, 0.0f64);
+    for (a, b) in a.iter().zip(b) {
+        let square: f64 = (0..3).map(|c| (a[c] as f64 - b[c] as f64).powi(2)).sum();
+        sum += square;
+        max = max.max(square);
+    }
+    Gap { rms: (sum / a.len().max(1) as f64).sqrt(), max: max.sqrt() }
+}
+
+/// The size of the largest cloth as it starts, m: twice the distance from its middle to its furthest vertex, the
+/// diagonal of a flat rectangle. It does not depend on how the cloth is turned.
+pub fn size(model: &Model) -> f64 {
+    let of = |start: &[Vec3]| {
+        let sum: DVec3 = start.iter().map(|p| p.as_dvec3()).sum();
+        let middle = sum / start.len().max(1) as f64;
+        start.iter().map(|p| p.as_dvec3().distance(middle)).fold(0.0, f64::max)
+    };
+    model.cloths.iter().map(|cloth| 2.0 * of(&model.start[cloth.vertices.clone()])).fold(0.0, f64::max)
+}
+
 /// A hash (64-bit FNV-1a) of the bits of positions in the caller's order.
 pub fn state_hash(positions: &[[f32; 3]]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
@@ -95,4 +156,51 @@ pub fn state_hash(positions: &[[f32; 3]]) -> u64 {
         hash = (hash ^ byte as u64).wrapping_mul(0x0000_0100_0000_01b3);
     }
     hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Simulation;
+    use crate::scene::{Cloth, Collider, Pair, Scene};
+
+    fn sheet(rotation: [f32; 3], height: f32) -> Simulation {
+        let resolution = Pair([6, 8]);
+        let size = Pair([0.3, 0.4]);
+        let cloth = Cloth { size, resolution, rotation, position: [0.0, height, 0.0], ..Cloth::default() };
+        let ball = Collider { radius: 0.5, ..Collider::default() };
+        Simulation::new(&Scene { cloth: vec![cloth], collider: vec![ball], ..Scene::default() }).unwrap()
+    }
+
+    #[test]
+    fn the_size_of_a_rectangle_is_its_diagonal_however_it_is_turned() {
+        for rotation in [[0.0; 3], [20.0, 35.0, -70.0]] {
+            let size = size(sheet(rotation, 1.0).model());
+            assert!((size - 0.5).abs() < 1e-6, "{size}");
+        }
+    }
+
+    #[test]
+    fn the_gap_is_measured_vertex_by_vertex() {
+        let a = [[0.0; 3], [1.0, 0.0, 0.0], [0.0; 3], [5.0; 3]];
+        let b = [[3.0, 4.0, 0.0], [1.0, 0.0, 0.0], [0.0; 3], [5.0; 3]];
+        assert_eq!(gap(&a, &b), Gap { rms: 2.5, max: 5.0 });
+        assert_eq!(gap(&a, &a), Gap::default());
+    }
+
+    #[test]
+    fn penetration_is_depth_and_count() {
+        let measure = |height| {
+            let sim = sheet([0.0; 3], height);
+            penetration(sim.model(), sim.bodies(), &sim.state().x, 1e-5)
+        };
+        assert_eq!(measure(0.51), Penetration::default());
+        // Level at 0.49 m, only the middle and those nearer than 0.1 m to it are inside the ball.
+        let found = measure(0.49);
+        assert!((found.depth - 0.01).abs() < 1e-6, "{found:?}");
+        let inside = |k: i32, l: i32| ((k * k + l * l) as f32).sqrt() * 0.05 < (0.25f32 - 0.2401).sqrt();
+        let count =
+            (-3..=3).flat_map(|k| (-4..=4).map(move |l| (k, l))).filter(|&(k, l)| inside(k, l)).count();
+        assert_eq!(found.vertices, count);
+    }
 }

@@ -1,8 +1,11 @@
 //! Methods: one file each, behind one trait.
 
+mod elements;
 mod explicit;
 mod forces;
 mod limits;
+mod newton;
+pub mod objective;
 mod palette;
 mod pbd;
 mod sweeps;
@@ -69,6 +72,31 @@ pub trait Method: Send {
     fn colors(&self) -> usize;
     /// ‖C + α̃ λ‖ of the last substep, if it was measured and the method has multipliers.
     fn residual(&mut self, x: &mut [Particle], h: f32) -> Option<f64>;
+    /// How far the last substep came, for methods that go on until they converge.
+    fn convergence(&self) -> Option<Convergence> {
+        None
+    }
+}
+
+/// How far a substep came.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Convergence {
+    /// Whether the goal was reached.
+    pub converged: bool,
+    /// Iterations made.
+    pub iterations: u32,
+    /// Iterations of the linear solver in all of them.
+    pub inner: u32,
+    /// The largest unbalanced force on a particle, N.
+    pub norm: f64,
+    /// What it was to be, N.
+    pub goal: f64,
+}
+
+impl Convergence {
+    fn reached(&mut self, iterations: u32, norm: f64, goal: f64) {
+        *self = Convergence { converged: norm <= goal, iterations, norm, goal, inner: self.inner };
+    }
 }
 
 /// What there is to know about a method without running it.
@@ -126,6 +154,27 @@ pub const METHODS: &[MethodInfo] = &[
         stable: "any dt; more substeps are stiffer and less damped",
         build: |model, params| Ok(Box::new(xpbd::Xpbd::new(model, params)?)),
     },
+    MethodInfo {
+        name: "newton",
+        about: "implicit Euler to convergence: Newton's method with line search, in double precision",
+        citation: "Baraff, Witkin 1998; Martin et al. 2011; projected Hessian after Teran et al. 2005",
+        kinds: ENERGIES,
+        good_for: "the reference that others are measured against; not real time",
+        stable: "any dt; longer substeps are more damped",
+        build: |model, params| Ok(Box::new(newton::Newton::new(model, &params.newton))),
+    },
+];
+
+/// The kinds that have an energy, and the strain limit, which has none but is enforced after the solve.
+const ENERGIES: &[Kind] = &[
+    Kind::Distance,
+    Kind::Dihedral,
+    Kind::Isometric,
+    Kind::TriangleBend,
+    Kind::Stvk,
+    Kind::StrainLimit,
+    Kind::Attachment,
+    Kind::Tether,
 ];
 
 /// The methods whose colouring can be chosen.

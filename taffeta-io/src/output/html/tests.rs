@@ -5,7 +5,9 @@ use taffeta::collide::{Pose, Shape};
 
 use super::super::{Clip, Frame, Part, Sink};
 use super::coding::tests::{Decoder, grid};
-use super::{BASE64_STANDARD, Engine, HtmlSink, coding};
+use base64::prelude::{BASE64_STANDARD, Engine};
+
+use super::{HtmlSink, coding};
 
 const SIDE: u32 = 12;
 

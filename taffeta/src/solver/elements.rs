@@ -1,0 +1,212 @@
+//! Elements of the objective whose Hessians are dense: hinges by their angle, membrane triangles, triangle bending.
+
+use glam::{DMat3, DVec3};
+
+use crate::constraint::{Energy, dihedral, lanes64, outer, stvk, triangle_bend};
+use crate::linalg::{MAX, Small, project};
+use crate::model::Model;
+
+/// One element: its particles and figures.
+#[derive(Clone, Copy, Debug)]
+pub enum Element {
+    /// A hinge: rest angle (rad) and stiffness (N·m/rad).
+    Dihedral([u32; 4], f64, f64),
+    /// Triangle bending: rest height (m) and stiffness (N/m).
+    TriangleBend([u32; 3], f64, f64),
+    /// A membrane triangle: the figures of its row.
+    Stvk([u32; 3], [f64; stvk::PARAMS]),
+}
+
+/// Energy, gradient and projected Hessian of an element; with three particles the fourth place is zero.
+#[derive(Clone, Copy, Debug)]
+pub struct Response {
+    /// J.
+    pub energy: f64,
+    /// N.
+    pub gradient: [DVec3; 4],
+    /// N/m.
+    pub hessian: [[DMat3; 4]; 4],
+}
+
+impl Response {
+    /// Of no element.
+    pub const ZERO: Self =
+        Response { energy: 0.0, gradient: [DVec3::ZERO; 4], hessian: [[DMat3::ZERO; 4]; 4] };
+
+    fn of<const N: usize>(energy: &Energy<N>) -> Self {
+        let mut response = Response { energy: energy.value, ..Self::ZERO };
+        for i in 0..N {
+            response.gradient[i] = energy.gradient[i];
+            response.hessian[i][..N].copy_from_slice(&energy.hessian[i]);
+        }
+        response
+    }
+}
+
+impl Element {
+    /// All such elements of a model.
+    pub fn all(model: &Model) -> Vec<Element> {
+        let mut elements = Vec::new();
+        for row in &model.dihedral {
+            let [compliance, rest] = row.params.map(f64::from);
+            elements.push(Element::Dihedral(row.particles, rest, 1.0 / compliance));
+        }
+        for row in &model.triangle_bend {
+            let [compliance, rest] = row.params.map(f64::from);
+            elements.push(Element::TriangleBend(row.particles, rest, 1.0 / compliance));
+        }
+        for row in &model.stvk {
+            elements.push(Element::Stvk(row.particles, row.params.map(f64::from)));
+        }
+        elements
+    }
+
+    /// Its particles.
+    pub fn particles(&self) -> &[u32] {
+        match self {
+            Element::Dihedral(particles, ..) => particles,
+            Element::TriangleBend(particles, ..) | Element::Stvk(particles, ..) => particles,
+        }
+    }
+
+    /// Its energy, gradient and Hessian at `x` (m); the Hessian is projected unless it is to be `exact`.
+    pub fn respond(&self, x: &[DVec3], exact: bool) -> Response {
+        let at = |i: u32| x[i as usize];
+        match self {
+            Element::Dihedral(particles, rest, k) => {
+                let mut response = Response::of(&dihedral::energy(&particles.map(at), *rest, *k));
+                if !exact {
+                    project_dense(&mut response.hessian);
+                }
+                response
+            }
+            Element::TriangleBend(particles, rest, k) => {
+                let x = particles.map(at);
+                let mut response = Response::of(&triangle_bend::energy(&x, *rest, *k));
+                if !exact {
+                    project_triangle_bend(&mut response.hessian, &x, *rest, *k);
+                }
+                response
+            }
+            Element::Stvk(particles, params) => {
+                let x = particles.map(at);
+                let mut response = Response::of(&stvk::energy(&x, params));
+                if !exact {
+                    project_stvk(&mut response.hessian, &x, params);
+                }
+                response
+            }
+        }
+    }
+}
+
+/// The nearest matrix without negative eigenvalues.
+fn project_dense(hessian: &mut [[DMat3; 4]; 4]) {
+    let mut small: Small = [[0.0; MAX]; MAX];
+    for i in 0..4 {
+        for j in 0..4 {
+            for (c, column) in hessian[i][j].to_cols_array_2d().iter().enumerate() {
+                for r in 0..3 {
+                    small[3 * i + r][3 * j + c] = column[r];
+                }
+            }
+        }
+    }
+    let small = project(&small, MAX);
+    for i in 0..4 {
+        for j in 0..4 {
+            let column = |c: usize| DVec3::from_array(std::array::from_fn(|r| small[3 * i + r][3 * j + c]));
+            hessian[i][j] = DMat3::from_cols(column(0), column(1), column(2));
+        }
+    }
+}
+
+/// Like a spring: k n nᵀ + k (1 − h₀/l) (I − n nᵀ) in the height, the second term left out while it is too short.
+fn project_triangle_bend(hessian: &mut [[DMat3; 4]; 4], x: &[DVec3; 3], rest: f64, k: f64) {
+    let (sides, tip) = (-1.0 / 3.0, 2.0 / 3.0);
+    let height = (x[2] * 2.0 - x[0] - x[1]) / 3.0;
+    let length = height.length();
+    if length < rest {
+        let n = height * (1.0 / length.max(1e-15));
+        let share = [sides, sides, tip];
+        for i in 0..3 {
+            for j in 0..3 {
+                hessian[i][j] = outer(n, n) * (k * share[i] * share[j]);
+            }
+        }
+    }
+}
+
+/// The Hessian is Σ C ∇E ∇E, which has no negative eigenvalue, and the stress in its own directions, of which what is
+/// negative (compression) is taken away.
+fn project_stvk(hessian: &mut [[DMat3; 4]; 4], x: &[DVec3; 3], params: &[f64; stvk::PARAMS]) {
+    let [inverse_area, m0, m1, m2, m3, s @ ..] = *params;
+    let [c11, c12, c22, c33] = stvk::tensor(s);
+    let (e, _) = stvk::value_grad(&lanes64(x), &[m0, m1, m2, m3]);
+    let [t11, t22, t12] = [c11 * e[0] + c12 * e[1], c12 * e[0] + c22 * e[1], c33 * e[2]];
+    // Eigenvalues mean ± radius of the stress; each projector is (T − other)/(value − other).
+    let (mean, half) = (0.5 * (t11 + t22), 0.5 * (t11 - t22));
+    let radius = (half * half + t12 * t12).sqrt();
+    let (high, low) = (mean + radius, mean - radius);
+    // What must be added to T.
+    let [d11, d22, d12] = if low >= 0.0 {
+        return;
+    } else if high <= 0.0 {
+        [-t11, -t22, -t12]
+    } else {
+        let scale = -low / (low - high);
+        [(t11 - high) * scale, (t22 - high) * scale, t12 * scale]
+    };
+    let (a, b) = ([m0, m2, -m0 - m2], [m1, m3, -m1 - m3]);
+    for i in 0..3 {
+        for j in 0..3 {
+            let add = d11 * a[i] * a[j] + d22 * b[i] * b[j] + d12 * (a[i] * b[j] + b[i] * a[j]);
+            hessian[i][j] += DMat3::from_diagonal(DVec3::splat(add / inverse_area));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::eigen;
+
+    fn dense(hessian: &[[DMat3; 4]; 4]) -> Small {
+        let mut small = [[0.0; MAX]; MAX];
+        for i in 0..MAX {
+            for j in 0..MAX {
+                small[i][j] = hessian[i / 3][j / 3].col(j % 3)[i % 3];
+            }
+        }
+        small
+    }
+
+    /// Elements that push, so that their own Hessians are not positive.
+    #[test]
+    fn projected_hessians_have_no_negative_eigenvalue_and_others_are_exact() {
+        let m = stvk::inverse_shape([0.4, 0.0], [0.0, 0.4]);
+        let params = [12.5, m[0], m[1], m[2], m[3], 1.0 / 300.0, -0.2 / 250.0, 1.0 / 200.0, 1.0 / 40.0];
+        let elements = [
+            Element::Dihedral([0, 1, 2, 3], 1.5, 2.0),
+            Element::TriangleBend([0, 1, 2], 0.9, 7.0),
+            Element::Stvk([1, 2, 0], params),
+        ];
+        let pushed = |scale: f64| {
+            let shape = [[0.0, 0.0, 0.0], [1.0, 0.1, 0.0], [0.4, 0.2, 1.0], [0.6, 0.5, -0.9]];
+            shape.map(|p| DVec3::from_array(p) * scale)
+        };
+        for element in &elements {
+            let x = pushed(0.3);
+            let (values, _) = eigen(dense(&element.respond(&x, true).hessian), MAX);
+            let least = (0..MAX).map(|i| values[i][i]).fold(0.0, f64::min);
+            assert!(least < -1e-3, "the test needs a negative eigenvalue in {element:?}: {least}");
+            let (values, _) = eigen(dense(&element.respond(&x, false).hessian), MAX);
+            let most = (0..MAX).map(|i| values[i][i]).fold(0.0, f64::max);
+            assert!((0..MAX).all(|i| values[i][i] > -1e-12 * most), "{element:?}");
+        }
+        // Pulled apart, a triangle needs no projection.
+        let x = pushed(2.0);
+        let [exact, projected] = [true, false].map(|e| dense(&elements[2].respond(&x, e).hessian));
+        assert_eq!(exact, projected);
+    }
+}
