@@ -8,6 +8,7 @@ use super::precision::{Line, Point};
 use super::race::Race;
 use super::{Comparison, words};
 use crate::fault::Fault;
+use crate::html::escaped;
 
 const PAGE: &str = include_str!("page.html");
 /// Width of the figures, px.
@@ -206,8 +207,4 @@ fn views(comparison: &Comparison) -> Result<(String, String), Fault> {
 
 fn plural(count: u32, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
