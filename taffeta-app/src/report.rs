@@ -125,7 +125,7 @@ impl Report {
             "frames": timing.frames(),
             // With the digits it was given with.
             "dt": params.dt.to_string().parse::<f64>().ok(),
-            "substeps": params.substeps,
+            "substeps": sim.substeps(params.dt),
             "iterations": params.iterations,
             "wall_s": self.wall_s,
             "fps": timing.fps(),
@@ -184,7 +184,7 @@ impl Report {
                 "{} of {:.4} s, {} × {}, in {:.2} s",
                 plural(timing.frames(), "frame"),
                 params.dt,
-                plural(params.substeps as usize, "substep"),
+                plural(sim.substeps(params.dt) as usize, "substep"),
                 plural(params.iterations as usize, "iteration"),
                 self.wall_s
             ),

@@ -1,6 +1,7 @@
 //! Every built-in scene checks itself: it runs as it is and does what it says.
 
 use taffeta::Simulation;
+use taffeta::solver::METHODS;
 use taffeta_io::scene_file::{BUILT_IN, load};
 
 /// Builds a scene, on one thread: tests run beside each other.
@@ -23,8 +24,14 @@ fn distance(a: [f32; 3], b: [f32; 3]) -> f32 {
     (0..3).map(|c| (a[c] - b[c]).powi(2)).sum::<f32>().sqrt()
 }
 
+/// The greatest stretch of an edge; compression, which a strain limit leaves alone, does not count.
+fn stretch(sim: &Simulation) -> f32 {
+    let at = |i: u32| sim.state().x[i as usize].p;
+    sim.model().edges.iter().map(|&([a, b], rest)| distance(at(a), at(b)) / rest - 1.0).fold(0.0, f32::max)
+}
+
 /// Those with a check below. A new scene must get one.
-const CHECKED: [&str; 13] = [
+const CHECKED: [&str; 18] = [
     "hang",
     "attach",
     "sdf-collision",
@@ -38,6 +45,11 @@ const CHECKED: [&str; 13] = [
     "incline",
     "pendulum",
     "flag",
+    "unity-lab",
+    "modules-dynamics",
+    "modules-pbd",
+    "time-step",
+    "curtain",
 ];
 
 #[test]
@@ -229,4 +241,114 @@ fn flag_flies_and_hardly_stretches() {
     run(&mut calm, 360);
     let hangs = calm.positions()[8 * 25 + 24][0] + 0.75;
     assert!(downwind > 1.0 && hangs < 0.5, "{downwind} m downwind; {hangs} m in the calm afterwards");
+}
+
+/// S3: the correction keeps the stretch of a flag under 10 % where its soft springs alone do not.
+#[test]
+fn a_strain_limit_keeps_the_flag_under_ten_per_cent() {
+    let worst = |limit: &str| {
+        let limit = format!("simulation.verlet.strain_limit={limit}");
+        let soft = ["cloth.0.fabric.stretch=150", "cloth.0.fabric.shear=50", "cloth.0.tethers.stretch=9"];
+        let sets = [&["simulation.method=verlet", "simulation.strain_passes=3", &limit], &soft[..]].concat();
+        let mut sim = scene("flag", &sets);
+        let mut worst: f32 = 0.0;
+        for _ in 0..180 {
+            run(&mut sim, 1);
+            worst = worst.max(stretch(&sim));
+        }
+        worst
+    };
+    let (free, limited) = (worst("0"), worst("0.1"));
+    println!("flag: {free} without, {limited} with");
+    assert!(free > 0.15, "{:.1} % without a limit", 100.0 * free);
+    assert!(limited < 0.1, "{:.1} % with one", 100.0 * limited);
+}
+
+#[test]
+fn unity_lab_runs_with_every_solver_of_its_document() {
+    let solvers = ["explicit", "pbd-gs", "pbd-jacobi", "pbd-sor", "xpbd", "implicit", "implicit-chebyshev"];
+    for method in solvers.into_iter().filter(|name| METHODS.iter().any(|m| m.name == *name)) {
+        let mut sim = scene("unity-lab", &[&format!("simulation.method={method}")]);
+        assert_eq!(sim.positions().len(), 441);
+        let pins = [sim.positions()[0], sim.positions()[20]];
+        run(&mut sim, 300);
+        assert_eq!([sim.positions()[0], sim.positions()[20]], pins, "{method}");
+        assert_eq!(sim.penetrating_vertices(), 0, "{method}");
+        // Ten metres of cloth below pins at ten metres, draped over the ball.
+        let low = sim.positions().iter().map(|p| p[1]).fold(f32::MAX, f32::min);
+        assert!((-6.0..4.0).contains(&low), "{method}: the hem is at {low} m");
+    }
+}
+
+#[test]
+fn modules_dynamics_keeps_its_stretch_small() {
+    let shape = |coloring: &str| {
+        let mut sim = scene("modules-dynamics", &[&format!("simulation.coloring={coloring}")]);
+        assert_eq!(sim.positions().len(), 31 * 31);
+        run(&mut sim, 240);
+        let stretch = stretch(&sim);
+        println!("modules-dynamics: {stretch}");
+        assert!(stretch < 0.15, "{coloring}: {:.1} %", 100.0 * stretch);
+        let low = sim.positions().iter().map(|p| p[1]).fold(f32::MAX, f32::min);
+        assert!((-0.5..0.3).contains(&low), "{coloring}: it hangs down to {low} m");
+    };
+    shape("best");
+    shape("modules");
+}
+
+#[test]
+fn modules_pbd_hangs() {
+    for coloring in ["best", "modules"] {
+        let mut sim = scene("modules-pbd", &[&format!("simulation.coloring={coloring}")]);
+        run(&mut sim, 240);
+        let low = sim.positions().iter().map(|p| p[1]).fold(f32::MAX, f32::min);
+        assert!((-1.5..0.3).contains(&low), "{coloring}: it hangs down to {low} m");
+    }
+}
+
+/// S4, figures 5 and 6: hardly any difference between 20 and 160 iterations, nor between 1 and 10 ms; at 20 ms there is one.
+#[test]
+fn time_step_and_iterations_hardly_change_the_shape() {
+    let shape = |dt: f32, iterations: u32| {
+        let sets = [format!("simulation.dt={dt}"), format!("simulation.iterations={iterations}")];
+        let mut sim = scene("time-step", &[&sets[0], &sets[1]]);
+        assert_eq!(sim.positions().len(), 2500);
+        run(&mut sim, (2.5 / dt).round() as u32);
+        sim.positions().to_vec()
+    };
+    let reference = shape(0.01, 40);
+    // As parts of the two metres of the cloth.
+    let apart = |other: Vec<[f32; 3]>| {
+        reference.iter().zip(&other).map(|(a, b)| distance(*a, *b)).fold(0.0, f32::max) / 2.0
+    };
+    for (iterations, most) in [(20, 0.04), (80, 0.015), (160, 0.015)] {
+        let apart = apart(shape(0.01, iterations));
+        assert!(apart < most, "{iterations} iterations: {:.1} % apart", 100.0 * apart);
+    }
+    for (dt, most) in [(0.002, 0.015), (0.02, 0.12)] {
+        let apart = apart(shape(dt, 40));
+        assert!(apart < most, "{dt} s: {:.1} % apart", 100.0 * apart);
+    }
+}
+
+#[test]
+fn curtain_is_drawn_and_opened() {
+    let mut sim = scene("curtain", &[]);
+    let start = sim.positions().to_vec();
+    let rings: Vec<usize> = (0..=48).step_by(6).collect();
+    let depth = |sim: &Simulation| {
+        let z = sim.positions().iter().map(|p| p[2]);
+        z.clone().fold(f32::MIN, f32::max) - z.fold(f32::MAX, f32::min)
+    };
+    run(&mut sim, 240);
+    let width = sim.positions()[48][0] - sim.positions()[0][0];
+    assert!((width - 0.8).abs() < 1e-4, "drawn to a third: {width} m");
+    let folds = depth(&sim);
+    assert!(folds > 0.15, "folds of {folds} m");
+    assert!(sim.strain().max < 0.1, "{}", sim.strain().max);
+    run(&mut sim, 240);
+    for &ring in &rings {
+        assert_eq!(sim.positions()[ring], start[ring], "ring {ring} is back");
+    }
+    assert!(depth(&sim) < 0.5 * folds, "open again: {} m", depth(&sim));
 }

@@ -23,6 +23,15 @@ pub struct Params {
     pub damping: f32,
     /// Threads; 0 takes one for each core. Small scenes use fewer.
     pub threads: u32,
+    /// Passes of the strain limit after each substep; as many as iterations if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strain_passes: Option<u32>,
+    /// How `xpbd` and `pbd-gs` divide constraints into colours, and the strain limit of any method.
+    pub coloring: Coloring,
+    /// Colours of each kind of constraint at most, for `coloring = "phantom"`.
+    pub phantom_colors: u32,
+    /// For the method `verlet`.
+    pub verlet: Verlet,
     /// For the methods `pbd-gs`, `pbd-jacobi`, `pbd-sor` and the hierarchical ones.
     pub pbd: Pbd,
     /// For the methods `xpbd-chebyshev` and `implicit-chebyshev`.
@@ -31,6 +40,41 @@ pub struct Params {
     pub newton: Newton,
     /// For the methods `hpbd`, `shpbd` and `ghpbd`.
     pub hierarchy: Hierarchy,
+}
+
+/// How constraints are divided into colours: those of one colour share no vertex and are solved at the same time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Coloring {
+    /// Grids in strips with the fewest colours; meshes with at most one colour more than edges meet at a vertex.
+    #[default]
+    Best,
+    /// One constraint after another takes the emptiest colour that is free.
+    Greedy,
+    /// Rows and columns of a grid, level by level (grids only).
+    Modules,
+    /// At most `phantom_colors`; where more constraints meet, a vertex is split and its copies are averaged.
+    Phantom,
+}
+
+/// Springs of the method `verlet`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct Verlet {
+    /// Exponent n of the stiffness k ((l + d)/(2 d))ⁿ of a spring of length l, d at rest: 0 is linear, 10 at most.
+    pub hardening: u32,
+    /// Relaxation time τ of a spring, s: neighbours are damped by τ k for each m/s at which their distance changes.
+    pub relaxation: f32,
+    /// Greatest stretch of cloths that have no `strain_limit` of their own: 0.1 is 10 %, 0 leaves it out.
+    pub strain_limit: f32,
+}
+
+impl Default for Verlet {
+    fn default() -> Self {
+        Verlet { hardening: 2, relaxation: 2e-5, strain_limit: 0.1 }
+    }
 }
 
 /// Stiffness of position based dynamics, which knows no units: the part of an error that is corrected.
@@ -114,6 +158,10 @@ impl Default for Params {
             gravity: [0.0, -9.81, 0.0],
             damping: 0.0,
             threads: 0,
+            strain_passes: None,
+            coloring: Coloring::Best,
+            phantom_colors: 4,
+            verlet: Verlet::default(),
             pbd: Pbd::default(),
             chebyshev: Chebyshev::default(),
             newton: Newton::default(),

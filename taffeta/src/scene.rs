@@ -63,6 +63,8 @@ pub struct Cloth {
     pub bending: Bending,
     /// Keeps every vertex within reach of the nearest pins.
     pub tethers: Option<Tethers>,
+    /// Greatest stretch of edges and diagonals, taken back after each substep: 0.1 is 10 %.
+    pub strain_limit: Option<f32>,
     /// Distance kept from colliders, m; half of the thickness if not given.
     pub margin: Option<f32>,
     /// Held vertices.
@@ -90,6 +92,7 @@ impl Default for Cloth {
             membrane: Membrane::default(),
             bending: Bending::default(),
             tethers: None,
+            strain_limit: None,
             margin: None,
             pin: Vec::new(),
             kick: Vec::new(),

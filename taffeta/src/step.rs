@@ -14,7 +14,7 @@ use crate::motion::Motion;
 use crate::par::Team;
 use crate::params::Params;
 use crate::scene::Scene;
-use crate::solver::{self, Convergence, Method, Substep};
+use crate::solver::{self, Convergence, Limits, Method, Substep};
 use crate::state::State;
 use crate::wide::Particle;
 
@@ -145,6 +145,7 @@ pub struct Simulation {
     contacts: Contacts,
     air: Option<Air>,
     method: Box<dyn Method>,
+    limits: Limits,
     team: Team,
     level: SimdLevel,
     /// Vertices held by the program: particle and where it is to go.
@@ -169,6 +170,7 @@ impl Simulation {
             .collect::<Result<Vec<_>, _>>()?;
         let air = Air::new(scene, &model)?;
         let method = solver::build(&model, &params)?;
+        let limits = Limits::new(&model, &params)?;
         let state = State::new(&model);
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let wanted = if params.threads == 0 { cores } else { params.threads as usize };
@@ -190,6 +192,7 @@ impl Simulation {
             bodies,
             air,
             method,
+            limits,
         };
         simulation.export_positions();
         Ok(simulation)
@@ -317,7 +320,7 @@ impl Simulation {
 
     fn solve(&mut self, h: f32, pins_moved: bool, last: bool, clock: &mut Stopwatch) {
         self.contacts.clear();
-        self.method.solve(&mut Substep {
+        let mut substep = Substep {
             model: &self.model,
             h,
             iterations: self.params.iterations,
@@ -330,7 +333,9 @@ impl Simulation {
             team: &mut self.team,
             level: self.level,
             clock,
-        });
+        };
+        self.method.solve(&mut substep);
+        self.limits.enforce(&mut substep);
     }
 
     fn friction(&mut self) {
@@ -418,6 +423,29 @@ fn check_params(p: &Params) -> Result<(), BuildError> {
     }
     if !(p.damping >= 0.0 && p.damping.is_finite()) {
         return bad("damping", format!("is {}; must be 0 1/s or more", p.damping));
+    }
+    if p.strain_passes == Some(0) {
+        return bad("strain_passes", "is 0; must be 1 or more".into());
+    }
+    if !(1..=64).contains(&p.phantom_colors) {
+        return bad("phantom_colors", format!("is {}; must be 1 to 64", p.phantom_colors));
+    }
+    if p.verlet.hardening > 10 {
+        return bad("verlet.hardening", format!("is {}; must be 0 to 10", p.verlet.hardening));
+    }
+    if !(p.verlet.relaxation >= 0.0 && p.verlet.relaxation.is_finite()) {
+        return bad("verlet.relaxation", format!("is {}; must be 0 s or more", p.verlet.relaxation));
+    }
+    if !(p.verlet.strain_limit >= 0.0 && p.verlet.strain_limit.is_finite()) {
+        return bad("verlet.strain_limit", format!("is {}; must be 0 or more", p.verlet.strain_limit));
+    }
+    for (field, k) in [("pbd.stretch", p.pbd.stretch), ("pbd.bend", p.pbd.bend)] {
+        if !(0.0..=1.0).contains(&k) {
+            return bad(
+                field,
+                format!("is {k}; must be from 0 to 1, the part of an error that is taken back"),
+            );
+        }
     }
     Ok(())
 }

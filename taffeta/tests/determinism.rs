@@ -2,9 +2,10 @@
 
 mod common;
 
-use common::{grid_cloth, irregular_sheet, pin_corner, pin_edge};
+use common::{fabric, grid_cloth, irregular_sheet, pin_corner, pin_edge};
 use taffeta::lanes::SimdLevel;
 use taffeta::motion::{Circle, Motion, Oscillate, Spin};
+use taffeta::params::Coloring;
 use taffeta::scene::{Bending, Cloth, Collider, ColliderShape, Scene, Side, Tethers, Wind, WindKind};
 use taffeta::{BuildError, Simulation};
 
@@ -50,7 +51,33 @@ fn scenes() -> Vec<(&'static str, Scene)> {
         Scene { wind: Some(wind), ..several.clone() }
     };
     let (gusts, eddies) = (windy(WindKind::Gusts), windy(WindKind::Noise));
+    // Soft, so that few substeps will do and the strain limit has work.
+    let soft = |method: &str, coloring: Coloring| {
+        let mut scene = several.clone();
+        scene.cloth.iter_mut().for_each(|cloth| {
+            cloth.fabric = fabric(0.2, 30.0, 10.0, 1e-6);
+            cloth.strain_limit = Some(0.02);
+        });
+        if coloring == Coloring::Modules {
+            scene.cloth.truncate(1);
+        }
+        scene.simulation.method = method.into();
+        scene.simulation.coloring = coloring;
+        scene
+    };
+    let forces = [soft("explicit", Coloring::Best), soft("verlet", Coloring::Best)];
+    let modules = [soft("verlet", Coloring::Modules), soft("xpbd", Coloring::Modules)];
+    let others = [soft("xpbd", Coloring::Greedy), soft("xpbd", Coloring::Phantom)];
+    let [explicit, verlet] = forces;
+    let [modules_verlet, modules_xpbd] = modules;
+    let [greedy, phantom] = others;
     vec![
+        ("forces", explicit),
+        ("verlet with a strain limit", verlet),
+        ("a strain limit by modules", modules_verlet),
+        ("modules", modules_xpbd),
+        ("greedy colours", greedy),
+        ("phantoms", phantom),
         ("two cloths in gusts", gusts),
         ("two cloths among eddies", eddies),
         ("grid", scene(vec![pinned])),
@@ -67,7 +94,7 @@ fn hash(scene: &Scene, threads: usize, level: SimdLevel) -> Result<u64, BuildErr
     sim.set_simd(level);
     for _ in 0..9 {
         let report = sim.step(1.0 / 60.0);
-        assert!(report.failure.is_none());
+        assert!(report.failure.is_none(), "{}", report.failure.unwrap());
     }
     assert!(sim.step(1.0 / 60.0).contacts > 0, "the scene should be in contact by now");
     Ok(sim.state_hash())

@@ -1,5 +1,6 @@
 //! Measurements of this machine, in suites.
 
+mod coloring;
 mod documents;
 mod kernels;
 mod start;
@@ -31,6 +32,7 @@ struct Suite {
 
 const SUITES: &[Suite] = &[
     Suite { name: "kernels", run: kernels::run },
+    Suite { name: "coloring", run: coloring::run },
     Suite { name: "start", run: start::run },
     Suite { name: "documents", run: documents::run },
 ];

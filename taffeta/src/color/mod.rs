@@ -2,6 +2,8 @@
 
 mod edges;
 mod greedy;
+mod modules;
+mod phantom;
 mod strips;
 
 use crate::lanes::LANES;
@@ -9,6 +11,8 @@ use crate::wide::{F8, Gathered, Sweep};
 
 pub use edges::edge_colors;
 pub use greedy::greedy_colors;
+pub use modules::{PlacedGrid, module_colors};
+pub use phantom::{Divided, Phantoms, Splitting};
 pub use strips::StripMap;
 
 /// A constraint as plain data: its particles and its parameters, the compliance first.

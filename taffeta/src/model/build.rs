@@ -10,6 +10,7 @@ use crate::material::{self, Fabric, Patch, SheetEdge};
 use crate::mesh::{
     self, Edge, Grid, Hinge, NONE, Severity, Topology, TriMesh, distances_from, locality_order,
 };
+use crate::params::Params;
 use crate::scene::{Bending, Cloth, Membrane, Scene};
 
 /// Beyond so many pins a vertex is tethered to its nearest alone: finding more would take a search from each.
@@ -27,7 +28,7 @@ impl Model {
         }
         let mut model = Model::default();
         for (index, cloth) in scene.cloth.iter().enumerate() {
-            model.add_cloth(index, cloth, scene.simulation.damping)?;
+            model.add_cloth(index, cloth, &scene.simulation)?;
         }
         let stiffness = model.stiffness();
         for cloth in &mut model.cloths {
@@ -38,7 +39,7 @@ impl Model {
         Ok(model)
     }
 
-    fn add_cloth(&mut self, index: usize, cloth: &Cloth, damping: f32) -> Result<(), BuildError> {
+    fn add_cloth(&mut self, index: usize, cloth: &Cloth, params: &Params) -> Result<(), BuildError> {
         let field = |name: &str| format!("cloth.{index}.{name}");
         let fabric = fabric_of(index, cloth)?;
         let (grid, raw) = shape_of(index, cloth)?;
@@ -72,6 +73,7 @@ impl Model {
             self.tethers.len(),
             self.triangle_bend.len(),
             self.stvk.len(),
+            self.strain_limit.len(),
         ];
         let triangles_before = self.triangles.len();
 
@@ -118,6 +120,15 @@ impl Model {
                 };
                 self.add_hinges(index, cloth.bending, &rest, &order, &hinges, offset)?;
             }
+        }
+
+        if let Some(limit) = strain_limit(index, cloth, params)? {
+            let lengths = match &grid {
+                Some(grid) => grid_lengths(grid, offset),
+                None => self.edges[starts[0]..].to_vec(),
+            };
+            let row = |(particles, length)| Row { particles, params: [0.0, (1.0 + limit) * length] };
+            self.strain_limit.extend(lengths.into_iter().map(row));
         }
 
         // Pins, kicks and loads name vertices in the caller's numbering.
@@ -185,11 +196,12 @@ impl Model {
             tethers: starts[4]..self.tethers.len(),
             triangle_bend: starts[5]..self.triangle_bend.len(),
             stvk: starts[6]..self.stvk.len(),
+            strain_limit: starts[7]..self.strain_limit.len(),
             tether_stiffness: 0.0,
             grid,
             margin: cloth.margin.unwrap_or(0.5 * fabric.thickness),
             friction: fabric.friction,
-            damping: fabric.damping + damping,
+            damping: fabric.damping + params.damping,
         });
         Ok(())
     }
@@ -261,6 +273,19 @@ fn fabric_of(index: usize, cloth: &Cloth) -> Result<Fabric, BuildError> {
         }
     }
     Ok(fabric)
+}
+
+/// The strain limit of a cloth: its own, or that of the method `verlet`.
+fn strain_limit(index: usize, cloth: &Cloth, params: &Params) -> Result<Option<f32>, BuildError> {
+    let of_method =
+        (params.method == "verlet" && params.verlet.strain_limit > 0.0).then_some(params.verlet.strain_limit);
+    match cloth.strain_limit {
+        Some(limit) if !(limit > 0.0 && limit.is_finite()) => Err(BuildError::field(
+            format!("cloth.{index}.strain_limit"),
+            format!("is {limit}; must be above 0, for example 0.1 for 10 %"),
+        )),
+        own => Ok(own.or(of_method)),
+    }
 }
 
 fn shape_of(index: usize, cloth: &Cloth) -> Result<(Option<Grid>, TriMesh), BuildError> {
@@ -341,6 +366,26 @@ fn grid_springs(grid: &Grid, fabric: &Fabric, bend: bool, offset: u32) -> Vec<Ro
         }
     }
     rows
+}
+
+/// Edges and both diagonals of the cells of a grid, with their lengths (m).
+fn grid_lengths(grid: &Grid, offset: u32) -> Vec<([u32; 2], f32)> {
+    let [dx, dz] = grid.spacing();
+    let diagonal = (dx * dx + dz * dz).sqrt();
+    let steps = [(1, 0, dx), (0, 1, dz), (1, 1, diagonal), (-1, 1, diagonal)];
+    let mut lengths = Vec::new();
+    for z in 0..grid.rows() {
+        for x in 0..grid.columns() {
+            for (step_x, step_z, length) in steps {
+                let Some(x2) = x.checked_add_signed(step_x).filter(|&x| x < grid.columns()) else { continue };
+                if z + step_z < grid.rows() {
+                    let pair = [grid.vertex(x, z), grid.vertex(x2, z + step_z)];
+                    lengths.push((pair.map(|v| v + offset), length));
+                }
+            }
+        }
+    }
+    lengths
 }
 
 /// Hinges of a grid with their stiffness (N·m/rad), chosen so that the energy is ½ (B₁ κ₁₁² + B₂ κ₂₂² + 2 B₁₂ κ₁₂²) for each

@@ -38,6 +38,8 @@ pub struct Model {
     pub triangle_bend: Vec<Row<3, 2>>,
     /// Membrane triangles; see [`stvk::PARAMS`].
     pub stvk: Vec<Row<3, { stvk::PARAMS }>>,
+    /// Strain limits: 0, greatest length (m).
+    pub strain_limit: Vec<Row<2, 2>>,
     /// Tethers.
     pub tethers: Vec<Tether>,
     /// Held particles.
@@ -73,6 +75,8 @@ pub struct ClothPart {
     pub triangle_bend: Range<usize>,
     /// Its part of [`Model::stvk`].
     pub stvk: Range<usize>,
+    /// Its part of [`Model::strain_limit`].
+    pub strain_limit: Range<usize>,
     /// Its part of [`Model::tethers`].
     pub tethers: Range<usize>,
     /// Stiffness of a tether for methods that cannot hold it rigidly, N/m: about that of all springs at a vertex.
@@ -122,6 +126,7 @@ impl Model {
             + self.isometric.len()
             + self.triangle_bend.len()
             + self.stvk.len()
+            + self.strain_limit.len()
             + self.tethers.len()
             + self.attachments.len()
     }

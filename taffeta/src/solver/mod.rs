@@ -1,9 +1,15 @@
 //! Methods: one file each, behind one trait.
 
 mod elements;
+mod explicit;
+mod forces;
+mod limits;
 mod newton;
 pub mod objective;
+mod palette;
+mod pbd;
 mod sweeps;
+mod verlet;
 mod xpbd;
 
 use crate::collide::{Body, Contacts};
@@ -12,9 +18,11 @@ use crate::error::BuildError;
 use crate::lanes::SimdLevel;
 use crate::model::Model;
 use crate::par::Team;
-use crate::params::Params;
+use crate::params::{Coloring, Params};
 use crate::step::{Stage, Stopwatch};
 use crate::wide::Particle;
+
+pub use limits::Limits;
 
 /// A substep as a method sees it: x⁺ = solve(x₀, y).
 pub struct Substep<'a> {
@@ -111,13 +119,40 @@ pub struct MethodInfo {
 /// Every method.
 pub const METHODS: &[MethodInfo] = &[
     MethodInfo {
+        name: "explicit",
+        about: "mass–spring forces, symplectic Euler",
+        citation: "Provot 1995",
+        kinds: &Kind::ALL,
+        good_for: "soft or coarse cloth; motion without artificial damping, to compare with",
+        stable: "h < 2/√(w k): takes as many substeps as that needs, and refuses more than 20,000 a frame",
+        build: |model, params| Ok(Box::new(explicit::Explicit::new(model, params)?)),
+    },
+    MethodInfo {
+        name: "verlet",
+        about: "mass–spring forces, Verlet, with hardening springs, damped neighbours and a strain limit",
+        citation: "Zhou et al. 2016; Provot 1995",
+        kinds: &Kind::ALL,
+        good_for: "soft springs that look stiff: the strain limit does what stiffness would need many substeps for",
+        stable: "as explicit; iterations are passes of the strain limit",
+        build: |model, params| Ok(Box::new(verlet::Verlet::new(model, params)?)),
+    },
+    MethodInfo {
+        name: "pbd-gs",
+        about: "position based dynamics, coloured Gauss–Seidel",
+        citation: "Müller, Heidelberger, Hennix, Ratcliff 2007",
+        kinds: &Kind::ALL,
+        good_for: "cloth that need not be any given fabric; stiffness changes with iterations, substeps and mesh",
+        stable: "any dt",
+        build: |model, params| Ok(Box::new(pbd::PbdGs::new(model, params)?)),
+    },
+    MethodInfo {
         name: "xpbd",
         about: "extended position based dynamics, coloured Gauss–Seidel",
         citation: "Macklin, Müller, Chentanez 2016; Macklin et al., Small steps, 2019",
         kinds: &Kind::ALL,
         good_for: "real time: stiff, stable and fast; true stiffness at any iteration count that converges",
         stable: "any dt; more substeps are stiffer and less damped",
-        build: |model, _| Ok(Box::new(xpbd::Xpbd::new(model))),
+        build: |model, params| Ok(Box::new(xpbd::Xpbd::new(model, params)?)),
     },
     MethodInfo {
         name: "newton",
@@ -130,16 +165,20 @@ pub const METHODS: &[MethodInfo] = &[
     },
 ];
 
-/// The kinds that have an energy; a strain limit has none.
+/// The kinds that have an energy, and the strain limit, which has none but is enforced after the solve.
 const ENERGIES: &[Kind] = &[
     Kind::Distance,
     Kind::Dihedral,
     Kind::Isometric,
     Kind::TriangleBend,
     Kind::Stvk,
+    Kind::StrainLimit,
     Kind::Attachment,
     Kind::Tether,
 ];
+
+/// The methods whose colouring can be chosen.
+const COLORED: [&str; 2] = ["xpbd", "pbd-gs"];
 
 /// Builds the method that `params` names for `model`.
 pub fn build(model: &Model, params: &Params) -> Result<Box<dyn Method>, BuildError> {
@@ -155,6 +194,7 @@ pub fn build(model: &Model, params: &Params) -> Result<Box<dyn Method>, BuildErr
         (Kind::Isometric, model.isometric.len()),
         (Kind::TriangleBend, model.triangle_bend.len()),
         (Kind::Stvk, model.stvk.len()),
+        (Kind::StrainLimit, model.strain_limit.len()),
         (Kind::Tether, model.tethers.len()),
         (Kind::Attachment, model.attachments.len()),
     ];
@@ -169,6 +209,19 @@ pub fn build(model: &Model, params: &Params) -> Result<Box<dyn Method>, BuildErr
                 ),
             ));
         }
+    }
+    // A strain limit is enforced in colours after any method.
+    let colored = COLORED.contains(&info.name)
+        || (params.coloring != Coloring::Phantom && !model.strain_limit.is_empty());
+    if params.coloring != Coloring::Best && !colored {
+        return Err(BuildError::field(
+            "simulation.coloring",
+            format!(
+                "is for the methods {}, not for '{}'; leave it out, or use one of them",
+                COLORED.join(" and "),
+                info.name
+            ),
+        ));
     }
     (info.build)(model, params)
 }

@@ -3,11 +3,16 @@
 //! Regular grids are swept in strips, everything else particle by particle. What is done to each
 //! constraint is a [`Family`] of kernels, one for each kind: projections with compliance, rigid ones, forces.
 
-use crate::color::{Row, StripMap, edge_colors, gathered_sweep, greedy_colors};
+use super::Substep;
+use super::palette::Palette;
+use crate::color::{Phantoms, Row, Splitting, StripMap, gathered_sweep};
 use crate::constraint::{dihedral, distance, isometric, stvk, tether, triangle_bend};
+use crate::error::BuildError;
 use crate::lanes::{LANES, SimdLevel};
-use crate::model::{Model, Tether};
+use crate::model::{ClothPart, Model, Tether};
 use crate::par::Team;
+use crate::params::{Coloring, Params};
+use crate::step::Stage;
 use crate::wide::{Blend, Block, Gathered, Kernel, Layout, Particle, Strips, Sweep};
 
 /// One kernel for each kind of constraint.
@@ -224,24 +229,47 @@ pub enum Compliance {
     Rigid,
 }
 
+/// Compliance of rows without any, as α̃ (1/kg). It is nothing beside the inverse mass of a vertex, but where all
+/// particles of a constraint are held it keeps 0/0 away. Springs that skip a vertex have twice as much: so a kernel can
+/// tell those that resist bending.
+pub const RIGID: f32 = 1e-7;
+
 /// A model's constraints, arranged.
 pub struct Arrangement {
     /// The regular grids.
     pub grids: Vec<GridCloth>,
     /// All cloths that are not regular grids.
     pub rest: Sweeps<OnParticles>,
+    /// With phantom vertices: the particles that `rest` works on.
+    phantoms: Option<Phantoms>,
 }
 
 impl Arrangement {
+    /// Arranges the constraints of `model` with the colouring that `params` ask for.
+    pub fn colored(model: &Model, compliance: Compliance, params: &Params) -> Result<Self, BuildError> {
+        if params.coloring == Coloring::Best {
+            return Ok(Self::new(model, compliance));
+        }
+        let mut rows = Rows::default();
+        for cloth in 0..model.cloths.len() {
+            rows.join(Rows::with(model, cloth, compliance));
+        }
+        let (rest, phantoms) = match params.coloring {
+            Coloring::Phantom => {
+                let (rest, phantoms) = rows.divided(model.particles(), params.phantom_colors as usize);
+                (rest, Some(phantoms))
+            }
+            _ => (rows.colored(model.particles(), &Palette::new(model, params.coloring)?), None),
+        };
+        Ok(Arrangement { grids: Vec::new(), rest, phantoms })
+    }
+
     /// Arranges the constraints of `model`.
     pub fn new(model: &Model, compliance: Compliance) -> Self {
         let mut grids = Vec::new();
         let mut rest = Rows::default();
         for cloth in 0..model.cloths.len() {
-            let mut rows = Rows::of(model, cloth);
-            if compliance == Compliance::Rigid {
-                rows.stiffen();
-            }
+            let rows = Rows::with(model, cloth, compliance);
             let part = &model.cloths[cloth];
             match part.grid.and_then(|grid| StripMap::new(&grid, part.vertices.start)) {
                 Some(map) => {
@@ -251,24 +279,31 @@ impl Arrangement {
                 None => rest.join(rows),
             }
         }
-        Arrangement { grids, rest: rest.colored(model.particles()) }
+        let rest = rest.colored(model.particles(), &Palette::Best);
+        Arrangement { grids, rest, phantoms: None }
     }
 
-    /// Copies the grids' particles into their strips.
+    /// Copies the grids' particles into their strips, and all particles to their phantoms.
     pub fn load(&mut self, team: &mut Team, level: SimdLevel, x: &[Particle]) {
+        if let Some(phantoms) = &mut self.phantoms {
+            phantoms.load(team, x);
+        }
         for grid in &mut self.grids {
             grid.map.load(team, level, x, &mut grid.blocks);
         }
     }
 
-    /// Copies the strips back to the grids' particles.
+    /// Copies the strips, and what phantoms stand for, back to the particles.
     pub fn store(&self, team: &mut Team, level: SimdLevel, x: &mut [Particle]) {
+        if let Some(phantoms) = &self.phantoms {
+            phantoms.store(team, x);
+        }
         for grid in &self.grids {
             grid.map.store(team, level, &grid.blocks, x);
         }
     }
 
-    /// Solves every constraint once, in place: grids in their strips, the rest in `x`.
+    /// Solves every constraint once, in place: grids in their strips, the rest in `x` or on its phantoms.
     pub fn iterate<F: Family>(
         &mut self,
         team: &mut Team,
@@ -280,7 +315,39 @@ impl Arrangement {
         for grid in &mut self.grids {
             grid.sweeps.iterate(team, level, &mut grid.blocks, family, keep);
         }
-        self.rest.iterate(team, level, x, family, keep);
+        match &mut self.phantoms {
+            Some(phantoms) => {
+                self.rest.iterate(team, level, &mut phantoms.x, family, keep);
+                phantoms.average(team);
+            }
+            None => self.rest.iterate(team, level, x, family, keep),
+        }
+    }
+
+    /// A substep by Gauss–Seidel: every iteration solves all constraints in place, then the contacts. With `keep` the
+    /// multipliers start from zero and are there afterwards.
+    pub fn gauss_seidel<F: Family>(&mut self, substep: &mut Substep<'_>, family: F, keep: bool) {
+        if substep.pins_moved {
+            self.update_anchors(substep.x);
+        }
+        if keep {
+            self.reset();
+        }
+        let collide = !substep.bodies.is_empty();
+        for iteration in 0..substep.iterations {
+            let (team, level) = (&mut *substep.team, substep.level);
+            if iteration == 0 || collide {
+                self.load(team, level, substep.x);
+            }
+            self.iterate(team, level, substep.x, family, keep);
+            if iteration + 1 == substep.iterations || collide {
+                self.store(team, level, substep.x);
+            }
+            substep.clock.lap(Stage::Solve);
+            if collide {
+                substep.collide();
+            }
+        }
     }
 
     /// Sets every multiplier to zero.
@@ -303,6 +370,7 @@ impl Arrangement {
     /// ‖C + α̃ λ‖; the strips must hold what `x` does.
     pub fn residual<F: Family>(&mut self, x: &mut [Particle], family: F) -> f64 {
         let grids: f64 = self.grids.iter_mut().map(|g| g.sweeps.residual(&mut g.blocks, family)).sum();
+        let x = self.phantoms.as_mut().map_or(x, |phantoms| &mut phantoms.x[..]);
         (grids + self.rest.residual(x, family)).sqrt()
     }
 }
@@ -338,11 +406,32 @@ impl Rows {
         }
     }
 
-    fn stiffen(&mut self) {
-        self.distance.iter_mut().for_each(|row| row.params[0] = 0.0);
-        self.dihedral.iter_mut().for_each(|row| row.params[0] = 0.0);
-        self.isometric.iter_mut().for_each(|row| row.params[0] = 0.0);
-        self.triangle_bend.iter_mut().for_each(|row| row.params[0] = 0.0);
+    fn with(model: &Model, cloth: usize, compliance: Compliance) -> Self {
+        let mut rows = Rows::of(model, cloth);
+        if compliance == Compliance::Rigid {
+            rows.stiffen(&model.cloths[cloth]);
+        }
+        rows
+    }
+
+    fn stiffen(&mut self, cloth: &ClothPart) {
+        let skips = |[a, b]: [u32; 2]| {
+            cloth.grid.is_some_and(|grid| {
+                let at = |i: u32| {
+                    let i = i as usize - cloth.vertices.start;
+                    (i % grid.columns(), i / grid.columns())
+                };
+                let ((xa, za), (xb, zb)) = (at(a), at(b));
+                xa.abs_diff(xb).max(za.abs_diff(zb)) > 1
+            })
+        };
+        for row in &mut self.distance {
+            row.params[0] = if skips(row.particles) { 2.0 * RIGID } else { RIGID };
+        }
+        self.dihedral.iter_mut().for_each(|row| row.params[0] = RIGID);
+        self.isometric.iter_mut().for_each(|row| row.params[0] = RIGID);
+        self.triangle_bend.iter_mut().for_each(|row| row.params[0] = RIGID);
+        // 1/A, a factor of the whole compliance; that projection has its own guard.
         self.stvk.iter_mut().for_each(|row| row.params[0] = 0.0);
     }
 
@@ -372,25 +461,53 @@ impl Rows {
         }
     }
 
-    fn colored(&self, particles: usize) -> Sweeps<OnParticles> {
-        fn members<const N: usize, const P: usize>(rows: &[Row<N, P>]) -> Vec<[u32; N]> {
-            rows.iter().map(|row| row.particles).collect()
-        }
-        fn greedy<const N: usize, const P: usize, const R: usize>(
+    fn colored(&self, particles: usize, palette: &Palette) -> Sweeps<OnParticles> {
+        fn color<const N: usize, const P: usize, const R: usize>(
             rows: &[Row<N, P>],
             particles: usize,
+            palette: &Palette,
         ) -> Sweep<Gathered<N>, N, P, R> {
-            gathered_sweep(rows, &greedy_colors(particles, &members(rows)), particles)
+            gathered_sweep(rows, &palette.colors(particles, rows), particles)
         }
-        let springs = edge_colors(particles, &members(&self.distance));
         Sweeps {
-            distance: gathered_sweep(&self.distance, &springs, particles),
-            dihedral: greedy(&self.dihedral, particles),
-            isometric: greedy(&self.isometric, particles),
-            triangle_bend: greedy(&self.triangle_bend, particles),
-            stvk: greedy(&self.stvk, particles),
-            tether: greedy(&self.tether, particles),
+            distance: gathered_sweep(
+                &self.distance,
+                &palette.pair_colors(particles, &self.distance),
+                particles,
+            ),
+            dihedral: color(&self.dihedral, particles, palette),
+            isometric: color(&self.isometric, particles, palette),
+            triangle_bend: color(&self.triangle_bend, particles, palette),
+            stvk: color(&self.stvk, particles, palette),
+            tether: color(&self.tether, particles, palette),
             tether_stiffness: self.tether_stiffness,
         }
+    }
+
+    /// In at most `colors` colours for each kind, on phantoms where more constraints meet.
+    fn divided(&self, particles: usize, colors: usize) -> (Sweeps<OnParticles>, Phantoms) {
+        let mut splitting = Splitting::new(particles, colors);
+        let distance = splitting.divide(&self.distance);
+        let dihedral = splitting.divide(&self.dihedral);
+        let isometric = splitting.divide(&self.isometric);
+        let triangle_bend = splitting.divide(&self.triangle_bend);
+        let stvk = splitting.divide(&self.stvk);
+        let tether = splitting.divide(&self.tether);
+        let phantoms = splitting.finish();
+        let all = phantoms.particles();
+        let sweeps = Sweeps {
+            distance: gathered_sweep(&phantoms.rows(&self.distance, &distance), &distance.colors, all),
+            dihedral: gathered_sweep(&phantoms.rows(&self.dihedral, &dihedral), &dihedral.colors, all),
+            isometric: gathered_sweep(&phantoms.rows(&self.isometric, &isometric), &isometric.colors, all),
+            triangle_bend: gathered_sweep(
+                &phantoms.rows(&self.triangle_bend, &triangle_bend),
+                &triangle_bend.colors,
+                all,
+            ),
+            stvk: gathered_sweep(&phantoms.rows(&self.stvk, &stvk), &stvk.colors, all),
+            tether: gathered_sweep(&phantoms.rows(&self.tether, &tether), &tether.colors, all),
+            tether_stiffness: self.tether_stiffness,
+        };
+        (sweeps, phantoms)
     }
 }
