@@ -406,6 +406,14 @@ fn check_params(p: &Params) -> Result<(), BuildError> {
     if !(p.damping >= 0.0 && p.damping.is_finite()) {
         return bad("damping", format!("is {}; must be 0 1/s or more", p.damping));
     }
+    for (field, k) in [("pbd.stretch", p.pbd.stretch), ("pbd.bend", p.pbd.bend)] {
+        if !(0.0..=1.0).contains(&k) {
+            return bad(
+                field,
+                format!("is {k}; must be from 0 to 1, the part of an error that is taken back"),
+            );
+        }
+    }
     Ok(())
 }
 

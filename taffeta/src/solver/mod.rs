@@ -1,5 +1,6 @@
 //! Methods: one file each, behind one trait.
 
+mod pbd;
 mod sweeps;
 mod xpbd;
 
@@ -81,15 +82,26 @@ pub struct MethodInfo {
 }
 
 /// Every method.
-pub const METHODS: &[MethodInfo] = &[MethodInfo {
-    name: "xpbd",
-    about: "extended position based dynamics, coloured Gauss–Seidel",
-    citation: "Macklin, Müller, Chentanez 2016; Macklin et al., Small steps, 2019",
-    kinds: &Kind::ALL,
-    good_for: "real time: stiff, stable and fast; true stiffness at any iteration count that converges",
-    stable: "any dt; more substeps are stiffer and less damped",
-    build: |model, _| Ok(Box::new(xpbd::Xpbd::new(model))),
-}];
+pub const METHODS: &[MethodInfo] = &[
+    MethodInfo {
+        name: "pbd-gs",
+        about: "position based dynamics, coloured Gauss–Seidel",
+        citation: "Müller, Heidelberger, Hennix, Ratcliff 2007",
+        kinds: &Kind::ALL,
+        good_for: "cloth that need not be any given fabric; stiffness changes with iterations, substeps and mesh",
+        stable: "any dt",
+        build: |model, params| Ok(Box::new(pbd::PbdGs::new(model, params))),
+    },
+    MethodInfo {
+        name: "xpbd",
+        about: "extended position based dynamics, coloured Gauss–Seidel",
+        citation: "Macklin, Müller, Chentanez 2016; Macklin et al., Small steps, 2019",
+        kinds: &Kind::ALL,
+        good_for: "real time: stiff, stable and fast; true stiffness at any iteration count that converges",
+        stable: "any dt; more substeps are stiffer and less damped",
+        build: |model, _| Ok(Box::new(xpbd::Xpbd::new(model))),
+    },
+];
 
 /// Builds the method that `params` names for `model`.
 pub fn build(model: &Model, params: &Params) -> Result<Box<dyn Method>, BuildError> {

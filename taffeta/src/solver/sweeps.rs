@@ -3,11 +3,13 @@
 //! Regular grids are swept in strips, everything else particle by particle. What is done to each
 //! constraint is a [`Family`] of kernels, one for each kind: projections with compliance, rigid ones, forces.
 
+use super::Substep;
 use crate::color::{Row, StripMap, edge_colors, gathered_sweep, greedy_colors};
 use crate::constraint::{dihedral, distance, isometric, stvk, tether, triangle_bend};
 use crate::lanes::{LANES, SimdLevel};
-use crate::model::{Model, Tether};
+use crate::model::{ClothPart, Model, Tether};
 use crate::par::Team;
+use crate::step::Stage;
 use crate::wide::{Blend, Block, Gathered, Kernel, Layout, Particle, Strips, Sweep};
 
 /// One kernel for each kind of constraint.
@@ -224,6 +226,11 @@ pub enum Compliance {
     Rigid,
 }
 
+/// Compliance of rows without any, as α̃ (1/kg). It is nothing beside the inverse mass of a vertex, but where all
+/// particles of a constraint are held it keeps 0/0 away. Springs that skip a vertex have twice as much: so a kernel can
+/// tell those that resist bending.
+pub const RIGID: f32 = 1e-7;
+
 /// A model's constraints, arranged.
 pub struct Arrangement {
     /// The regular grids.
@@ -239,10 +246,10 @@ impl Arrangement {
         let mut rest = Rows::default();
         for cloth in 0..model.cloths.len() {
             let mut rows = Rows::of(model, cloth);
-            if compliance == Compliance::Rigid {
-                rows.stiffen();
-            }
             let part = &model.cloths[cloth];
+            if compliance == Compliance::Rigid {
+                rows.stiffen(part);
+            }
             match part.grid.and_then(|grid| StripMap::new(&grid, part.vertices.start)) {
                 Some(map) => {
                     let blocks = vec![Block::default(); map.blocks()];
@@ -281,6 +288,32 @@ impl Arrangement {
             grid.sweeps.iterate(team, level, &mut grid.blocks, family, keep);
         }
         self.rest.iterate(team, level, x, family, keep);
+    }
+
+    /// A substep by Gauss–Seidel: every iteration solves all constraints in place, then the contacts. With `keep` the
+    /// multipliers start from zero and are there afterwards.
+    pub fn gauss_seidel<F: Family>(&mut self, substep: &mut Substep<'_>, family: F, keep: bool) {
+        if substep.pins_moved {
+            self.update_anchors(substep.x);
+        }
+        if keep {
+            self.reset();
+        }
+        let collide = !substep.bodies.is_empty();
+        for iteration in 0..substep.iterations {
+            let (team, level) = (&mut *substep.team, substep.level);
+            if iteration == 0 || collide {
+                self.load(team, level, substep.x);
+            }
+            self.iterate(team, level, substep.x, family, keep);
+            if iteration + 1 == substep.iterations || collide {
+                self.store(team, level, substep.x);
+            }
+            substep.clock.lap(Stage::Solve);
+            if collide {
+                substep.collide();
+            }
+        }
     }
 
     /// Sets every multiplier to zero.
@@ -338,11 +371,24 @@ impl Rows {
         }
     }
 
-    fn stiffen(&mut self) {
-        self.distance.iter_mut().for_each(|row| row.params[0] = 0.0);
-        self.dihedral.iter_mut().for_each(|row| row.params[0] = 0.0);
-        self.isometric.iter_mut().for_each(|row| row.params[0] = 0.0);
-        self.triangle_bend.iter_mut().for_each(|row| row.params[0] = 0.0);
+    fn stiffen(&mut self, cloth: &ClothPart) {
+        let skips = |[a, b]: [u32; 2]| {
+            cloth.grid.is_some_and(|grid| {
+                let at = |i: u32| {
+                    let i = i as usize - cloth.vertices.start;
+                    (i % grid.columns(), i / grid.columns())
+                };
+                let ((xa, za), (xb, zb)) = (at(a), at(b));
+                xa.abs_diff(xb).max(za.abs_diff(zb)) > 1
+            })
+        };
+        for row in &mut self.distance {
+            row.params[0] = if skips(row.particles) { 2.0 * RIGID } else { RIGID };
+        }
+        self.dihedral.iter_mut().for_each(|row| row.params[0] = RIGID);
+        self.isometric.iter_mut().for_each(|row| row.params[0] = RIGID);
+        self.triangle_bend.iter_mut().for_each(|row| row.params[0] = RIGID);
+        // 1/A, a factor of the whole compliance; that projection has its own guard.
         self.stvk.iter_mut().for_each(|row| row.params[0] = 0.0);
     }
 

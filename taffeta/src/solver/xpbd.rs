@@ -12,7 +12,6 @@
 use super::sweeps::{Arrangement, Compliance, Compliant};
 use super::{Method, Substep};
 use crate::model::Model;
-use crate::step::Stage;
 use crate::wide::Particle;
 
 /// The method.
@@ -31,27 +30,7 @@ impl Method for Xpbd {
     fn solve(&mut self, substep: &mut Substep<'_>) {
         let family = Compliant { inv_h2: 1.0 / (substep.h * substep.h) };
         let keep = substep.iterations > 1 || substep.measure;
-        if substep.pins_moved {
-            self.constraints.update_anchors(substep.x);
-        }
-        if keep {
-            self.constraints.reset();
-        }
-        let collide = !substep.bodies.is_empty();
-        for iteration in 0..substep.iterations {
-            let (team, level) = (&mut *substep.team, substep.level);
-            if iteration == 0 || collide {
-                self.constraints.load(team, level, substep.x);
-            }
-            self.constraints.iterate(team, level, substep.x, family, keep);
-            if iteration + 1 == substep.iterations || collide {
-                self.constraints.store(team, level, substep.x);
-            }
-            substep.clock.lap(Stage::Solve);
-            if collide {
-                substep.collide();
-            }
-        }
+        self.constraints.gauss_seidel(substep, family, keep);
     }
 
     fn colors(&self) -> usize {

@@ -1,0 +1,145 @@
+//! `pbd-gs`: position based dynamics by coloured Gauss–Seidel.
+//!
+//! Constraints have no compliance. Each in turn is satisfied in part,
+//!
+//! Δx = −k′ M⁻¹ ∇Cᵀ C/(∇C M⁻¹ ∇Cᵀ),   k′ = 1 − (1 − k)^{1/n},
+//!
+//! with a stiffness k from 0 to 1 and n iterations: of a lone constraint's error, (1 − k′)ⁿ = 1 − k is left after
+//! the substep. For many constraints this says little. They share their particles, so that the stiffness of the cloth still grows
+//! with the number of iterations, shrinks with the mesh and changes with the substep, which is what XPBD cured.
+//!
+//! Müller, Heidelberger, Hennix, Ratcliff, *Position based dynamics*, 2007.
+
+use super::sweeps::{Arrangement, Compliance, Family, RIGID};
+use super::{Method, Substep};
+use crate::constraint::{dihedral, distance, isometric, stvk, tether, triangle_bend};
+use crate::lanes::{Lane, Point, V3};
+use crate::model::Model;
+use crate::params::{Params, Pbd};
+use crate::wide::{Kernel, Particle};
+
+/// A projection of which only a part is done. Multipliers are neither read nor written.
+#[derive(Clone, Copy, Debug)]
+pub struct Relaxed<K> {
+    /// The whole projection.
+    pub kernel: K,
+    /// The part of it, k′.
+    pub factor: f32,
+}
+
+impl<K: Kernel<N, P, R>, const N: usize, const P: usize, const R: usize> Kernel<N, P, R> for Relaxed<K> {
+    #[inline(always)]
+    fn correct<L: Lane, const FIRST: bool>(
+        &self,
+        points: &[Point<L>; N],
+        params: &[L; P],
+        _: &mut [L; R],
+    ) -> [V3<L>; N] {
+        let mut moves = self.kernel.correct::<L, true>(points, params, &mut [params[0].like(0.0); R]);
+        let factor = params[0].like(self.factor);
+        for n in 0..N {
+            moves[n] = moves[n] * factor;
+        }
+        moves
+    }
+
+    fn residual(&self, points: &[Point<f32>; N], params: &[f32; P], _: &[f32; R]) -> f64 {
+        self.kernel.residual(points, params, &[0.0; R])
+    }
+}
+
+/// Springs, of which those that skip a vertex resist bending; they are told apart by their compliance.
+#[derive(Clone, Copy, Debug)]
+pub struct RelaxedSpring {
+    stretch: f32,
+    bend: f32,
+}
+
+impl Kernel<2, 2, 1> for RelaxedSpring {
+    #[inline(always)]
+    fn correct<L: Lane, const FIRST: bool>(
+        &self,
+        points: &[Point<L>; 2],
+        params: &[L; 2],
+        _: &mut [L; 1],
+    ) -> [V3<L>; 2] {
+        let compliance = params[0];
+        let [a, b] = RIGID_SPRING.correct::<L, true>(points, params, &mut [compliance.like(0.0)]);
+        let (stretch, bend) = (compliance.like(self.stretch), compliance.like(self.bend));
+        let factor = compliance.select_lt(compliance.like(1.5 * RIGID), stretch, bend);
+        [a * factor, b * factor]
+    }
+
+    fn residual(&self, points: &[Point<f32>; 2], params: &[f32; 2], _: &[f32; 1]) -> f64 {
+        RIGID_SPRING.residual(points, params, &[0.0])
+    }
+}
+
+/// [`RIGID`] is an α̃ already.
+const RIGID_SPRING: distance::Project = distance::Project { inv_h2: 1.0 };
+
+/// PBD: each constraint satisfied in part. For rows that are [`Compliance::Rigid`].
+#[derive(Clone, Copy, Debug)]
+pub struct Partly {
+    /// k′ of stretch: springs and membrane triangles.
+    pub stretch: f32,
+    /// k′ of bending.
+    pub bend: f32,
+}
+
+impl Partly {
+    /// For `iterations` iterations of a substep.
+    pub fn new(pbd: &Pbd, iterations: u32) -> Self {
+        let factor = |k: f32| 1.0 - libm::powf(1.0 - k, 1.0 / iterations as f32);
+        Partly { stretch: factor(pbd.stretch), bend: factor(pbd.bend) }
+    }
+}
+
+impl Family for Partly {
+    fn distance(&self) -> impl Kernel<2, 2, 1> {
+        RelaxedSpring { stretch: self.stretch, bend: self.bend }
+    }
+    fn dihedral(&self) -> impl Kernel<4, 2, 1> {
+        Relaxed { kernel: dihedral::Project { inv_h2: 1.0 }, factor: self.bend }
+    }
+    fn isometric(&self) -> impl Kernel<4, 4, 3> {
+        Relaxed { kernel: isometric::Project { inv_h2: 1.0 }, factor: self.bend }
+    }
+    fn triangle_bend(&self) -> impl Kernel<3, 2, 1> {
+        Relaxed { kernel: triangle_bend::Project { inv_h2: 1.0 }, factor: self.bend }
+    }
+    fn stvk(&self) -> impl Kernel<3, { stvk::PARAMS }, 3> {
+        Relaxed { kernel: stvk::Project { inv_h2: 1.0 }, factor: self.stretch }
+    }
+    fn tether(&self, _: f32) -> impl Kernel<1, 6, 1> {
+        tether::Project { inv_h2: 1.0 }
+    }
+}
+
+/// The method `pbd-gs`.
+pub struct PbdGs {
+    constraints: Arrangement,
+    stiffness: Pbd,
+}
+
+impl PbdGs {
+    /// Arranges the constraints of `model`.
+    pub fn new(model: &Model, params: &Params) -> Self {
+        PbdGs { constraints: Arrangement::new(model, Compliance::Rigid), stiffness: params.pbd.clone() }
+    }
+}
+
+impl Method for PbdGs {
+    fn solve(&mut self, substep: &mut Substep<'_>) {
+        let family = Partly::new(&self.stiffness, substep.iterations);
+        self.constraints.gauss_seidel(substep, family, false);
+    }
+
+    fn colors(&self) -> usize {
+        self.constraints.colors()
+    }
+
+    fn residual(&mut self, x: &mut [Particle], _: f32) -> Option<f64> {
+        Some(self.constraints.residual(x, Partly::new(&self.stiffness, 1)))
+    }
+}
