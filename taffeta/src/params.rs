@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::mesh::hierarchy::Decision;
+
 /// How a scene is simulated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -93,13 +95,21 @@ impl Default for Newton {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Hierarchy {
-    /// Coarse levels above the cloth itself.
-    pub levels: u32,
+    /// Coarse levels above the cloth itself; 3, or as many as there is room for, if not given.
+    pub levels: Option<u32>,
+    /// Of `ghpbd`: how the rows and columns of a grid become fewer from level to level.
+    pub decision: Decision,
+    /// Of `ghpbd`: the same for the rows alone, along z, if they go another way than the columns.
+    pub decision_z: Option<Decision>,
+    /// Of `ghpbd`: rows and columns of the coarsest level, 2 or more.
+    pub coarsest: u32,
+    /// Of `shpbd`: where its random numbers start.
+    pub seed: u32,
 }
 
 impl Default for Hierarchy {
     fn default() -> Self {
-        Hierarchy { levels: 3 }
+        Hierarchy { levels: None, decision: Decision::Linear, decision_z: None, coarsest: 2, seed: 1 }
     }
 }
 

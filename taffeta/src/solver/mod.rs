@@ -1,6 +1,10 @@
 //! Methods: one file each, behind one trait.
 
+mod ghpbd;
+mod hierarchy;
+mod hpbd;
 mod pbd;
+mod shpbd;
 mod sweeps;
 mod xpbd;
 
@@ -100,6 +104,33 @@ pub const METHODS: &[MethodInfo] = &[
         good_for: "real time: stiff, stable and fast; true stiffness at any iteration count that converges",
         stable: "any dt; more substeps are stiffer and less damped",
         build: |model, _| Ok(Box::new(xpbd::Xpbd::new(model))),
+    },
+    MethodInfo {
+        name: "hpbd",
+        about: "position based dynamics on coarse levels of collapsed vertices, then on the cloth",
+        citation: "Müller, Hierarchical position based dynamics, 2008",
+        kinds: &Kind::ALL,
+        good_for: "stiffer cloth than pbd-gs for the same iterations, on any mesh",
+        stable: "any dt",
+        build: |model, params| Ok(Box::new(hpbd::new(model, params)?)),
+    },
+    MethodInfo {
+        name: "shpbd",
+        about: "position based dynamics on coarse levels by blue-noise sampling, then on the cloth",
+        citation: "Wang, Zheng, Qian, Li, Sampling hierarchical position-based dynamics simulation, 2017",
+        kinds: &Kind::ALL,
+        good_for: "as hpbd, with coarse levels that stay even; on any mesh",
+        stable: "any dt",
+        build: |model, params| Ok(Box::new(shpbd::new(model, params)?)),
+    },
+    MethodInfo {
+        name: "ghpbd",
+        about: "position based dynamics on coarse grids of chosen rows and columns, then on the cloth",
+        citation: "Zheng, Wang, Li, Cloth simulation based on grid-hierarchical dynamic simulation method, 2017",
+        kinds: &Kind::ALL,
+        good_for: "the stiffest of the hierarchical methods on regular grids",
+        stable: "any dt",
+        build: |model, params| Ok(Box::new(ghpbd::new(model, params)?)),
     },
 ];
 

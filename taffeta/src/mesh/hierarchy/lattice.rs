@@ -44,9 +44,8 @@ fn level(sheet: &Sheet<'_>, grid: &Grid, [nx, nz]: [usize; 2]) -> Level {
         let (x, z) = (v as usize % grid.columns(), v as usize / grid.columns());
         let i = columns.partition_point(|&c| c <= x).clamp(1, nx - 1) - 1;
         let j = rows.partition_point(|&r| r <= z).clamp(1, nz - 1) - 1;
-        let across = |lines: &[usize], k: usize, at: usize| {
-            (at - lines[k]) as f32 / (lines[k + 1] - lines[k]) as f32
-        };
+        let across =
+            |lines: &[usize], k: usize, at: usize| (at - lines[k]) as f32 / (lines[k + 1] - lines[k]) as f32;
         let (s, t) = (across(&columns, i, x), across(&rows, j, z));
         let [a, b] = [coarse.vertex(i, j), coarse.vertex(i + 1, j)];
         let [c, d] = [coarse.vertex(i, j + 1), coarse.vertex(i + 1, j + 1)];

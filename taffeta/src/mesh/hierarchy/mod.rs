@@ -5,6 +5,7 @@
 //! [`collapse`] (Müller 2008), [`sample`] (blue noise) and [`lattice`] (rows and columns of a grid).
 
 mod collapse;
+mod decision;
 mod lattice;
 mod sample;
 
@@ -13,8 +14,9 @@ use glam::Vec3;
 use super::Grid;
 
 pub use collapse::collapse;
+pub use decision::Decision;
 pub use lattice::lattice;
-pub use sample::{Reach, sample, spacing};
+pub use sample::sample;
 
 /// A cloth that is to be made coarser, its vertices numbered from 0.
 #[derive(Clone, Debug)]
@@ -22,8 +24,8 @@ pub struct Sheet<'a> {
     /// Rest shape, m.
     pub rest: &'a [Vec3],
     /// Triangles.
-    pub triangles: &'a [[u32; 3]],
-    /// Springs, or edges where the cloth has none.
+    pub triangles: Vec<[u32; 3]>,
+    /// What is next to what: edges, and on a grid both diagonals.
     pub springs: Vec<[u32; 2]>,
     /// Vertices that must be in every level.
     pub held: Vec<bool>,
@@ -112,7 +114,24 @@ fn barycentric(p: Vec3, [a, b, c]: [Vec3; 3]) -> Option<[f32; 3]> {
     Some([1.0 - s - t, s, t])
 }
 
+/// Who takes over the corrections of a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heirs {
+    /// The vertices of the next finer level.
+    Finer,
+    /// All vertices of the cloth.
+    Finest,
+}
+
 impl Sheet<'_> {
+    /// The spacing of the vertices, m: the root of the area that each has.
+    pub fn spacing(&self) -> f32 {
+        let at = |v: u32| self.rest[v as usize];
+        let doubled = |t: &[u32; 3]| (at(t[1]) - at(t[0])).cross(at(t[2]) - at(t[0])).length();
+        let area = 0.5 * self.triangles.iter().map(doubled).sum::<f32>();
+        (area / self.rest.len().max(1) as f32).sqrt()
+    }
+
     fn straight(&self, a: u32, b: u32) -> f32 {
         (self.rest[a as usize] - self.rest[b as usize]).length()
     }
@@ -163,7 +182,7 @@ mod testing {
             let topology = Topology::new(self.rest.len(), &self.mesh.triangles);
             Sheet {
                 rest: &self.rest,
-                triangles: &self.mesh.triangles,
+                triangles: self.mesh.triangles.clone(),
                 springs: topology.edges.iter().map(|e| e.vertices).collect(),
                 held: (0..self.rest.len()).map(|v| held.contains(&v)).collect(),
             }

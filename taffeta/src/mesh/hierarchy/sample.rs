@@ -6,23 +6,17 @@
 //! triangle of the level: the dual of the cells, which on fine meshes is the geodesic Delaunay triangulation. After Wang,
 //! Zheng, Qian, Li, *Sampling hierarchical position-based dynamics simulation*, 2017.
 
-use glam::Vec3;
-
-use super::{Level, Parents, Sheet, barycentric, inverse_distance, neighbours};
+use super::{Heirs, Level, Parents, Sheet, barycentric, inverse_distance, neighbours};
 use crate::mesh::distances_from;
-
-/// Which vertices have parents in a level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// Those of the next finer level.
-    Finer,
-    /// All of the cloth.
-    Finest,
-}
 
 /// A level for each of `radii` (m), increasing, with samples taken from those of the level below; ends early when a level
 /// would be no coarser than the one below, or too coarse for a single spring.
-pub fn sample(sheet: &Sheet<'_>, radii: impl IntoIterator<Item = f32>, seed: u32, reach: Reach) -> Vec<Level> {
+pub fn sample(
+    sheet: &Sheet<'_>,
+    radii: impl IntoIterator<Item = f32>,
+    seed: u32,
+    heirs: Heirs,
+) -> Vec<Level> {
     let all: Vec<u32> = (0..sheet.rest.len() as u32).collect();
     let around = neighbours(sheet.rest.len(), sheet.springs.iter().copied());
     let flat = sheet.is_flat();
@@ -33,7 +27,7 @@ pub fn sample(sheet: &Sheet<'_>, radii: impl IntoIterator<Item = f32>, seed: u32
         if samples.len() == below.len() {
             break;
         }
-        let children = if reach == Reach::Finest { &all } else { below };
+        let children = if heirs == Heirs::Finest { &all } else { below };
         let level = remesh(sheet, samples, children, flat);
         if level.springs.is_empty() {
             break;
@@ -89,7 +83,7 @@ fn poisson_disks(
 fn remesh(sheet: &Sheet<'_>, samples: Vec<u32>, children: &[u32], flat: bool) -> Level {
     let mut place = vec![u32::MAX; sheet.rest.len()];
     samples.iter().enumerate().for_each(|(k, &v)| place[v as usize] = k as u32);
-    let nearest = distances_from(&samples, sheet.rest, sheet.triangles);
+    let nearest = distances_from(&samples, sheet.rest, &sheet.triangles);
     // Every piece of the cloth has a sample, since the first of its vertices to be visited was not covered.
     let cell = |v: u32| place[nearest[v as usize].1 as usize];
 
@@ -141,23 +135,16 @@ fn remesh(sheet: &Sheet<'_>, samples: Vec<u32>, children: &[u32], flat: bool) ->
 
 /// The cell's own sample and at most two of its neighbours, by inverse distance.
 fn by_distance(home: u32, around: &[u32], distance: impl Fn(u32) -> f32) -> Vec<(u32, f32)> {
-    let mut near: Vec<(u32, f32)> =
-        std::iter::once(&home).chain(around).map(|&k| (k, distance(k))).collect();
+    let mut near: Vec<(u32, f32)> = std::iter::once(&home).chain(around).map(|&k| (k, distance(k))).collect();
     near.sort_by(|a, b| a.1.total_cmp(&b.1));
     near.truncate(3);
     inverse_distance(&near)
 }
 
-/// The spacing of the vertices of a sheet, m: the root of the area for each.
-pub fn spacing(rest: &[Vec3], triangles: &[[u32; 3]]) -> f32 {
-    let at = |v: u32| rest[v as usize];
-    let area: f32 =
-        triangles.iter().map(|t| 0.5 * (at(t[1]) - at(t[0])).cross(at(t[2]) - at(t[0])).length()).sum();
-    (area / rest.len().max(1) as f32).sqrt()
-}
-
 #[cfg(test)]
 mod tests {
+    use glam::Vec3;
+
     use super::super::testing::{Cloth, check};
     use super::*;
     use crate::mesh::irregular_sheet;
@@ -166,8 +153,8 @@ mod tests {
     fn samples_keep_their_distance_and_leave_no_hole() {
         let cloth = Cloth::new(irregular_sheet([1.0, 1.0], [30, 30], 2));
         let sheet = cloth.sheet(&[0, 30]);
-        let s = spacing(sheet.rest, sheet.triangles);
-        let levels = sample(&sheet, (1..5).map(|l| s * f32::powi(2.0, l)), 7, Reach::Finer);
+        let s = sheet.spacing();
+        let levels = sample(&sheet, (1..5).map(|l| s * f32::powi(2.0, l)), 7, Heirs::Finer);
         assert!(levels.len() == 4, "{}", levels.len());
         check(&sheet, &levels, false);
         for (l, level) in levels.iter().enumerate() {
@@ -190,7 +177,7 @@ mod tests {
     fn the_dual_is_a_triangulation_that_reproduces_linear_fields() {
         let cloth = Cloth::new(irregular_sheet([1.0, 1.0], [40, 40], 2));
         let sheet = cloth.sheet(&[]);
-        let level = &sample(&sheet, [4.0 / 40.0], 1, Reach::Finest)[0];
+        let level = &sample(&sheet, [4.0 / 40.0], 1, Heirs::Finest)[0];
         check(&sheet, std::slice::from_ref(level), true);
         // Euler: a triangulated disk has fewer than three edges for each vertex.
         assert!(level.springs.len() < 3 * level.vertices.len());
