@@ -305,13 +305,13 @@ impl Simulation {
 
     /// Loads and wind change velocities; gravity is left to the prediction.
     fn forces(&mut self, h: f32) {
-        let Simulation { model, state, team, air, .. } = self;
+        let Simulation { model, state, team, air, level, .. } = self;
         for &(particle, force) in &model.loads {
             let (w, v) = (state.x[particle as usize].w, &mut state.v[particle as usize]);
             *v = [v[0] + h * w * force.x, v[1] + h * w * force.y, v[2] + h * w * force.z, 0.0];
         }
         if let Some(air) = air {
-            air.push(team, model, &state.x, &mut state.v, state.time, h);
+            air.push(team, *level, model, &state.x, &mut state.v, state.time, h);
         }
     }
 

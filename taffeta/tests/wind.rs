@@ -147,7 +147,9 @@ fn a_storm_does_not_blow_the_cloth_up() {
 fn pins_stand_in_any_wind() {
     let mut cloth = grid_cloth([1.0, 1.0], [16, 16]);
     cloth.pin.push(pin_edge(Side::LowX));
-    let mut sim = Simulation::new(&in_wind(cloth, Wind { speed: 15.0, direction: [0.0, 1.0, 0.0], ..Wind::default() })).unwrap();
+    let mut sim =
+        Simulation::new(&in_wind(cloth, Wind { speed: 15.0, direction: [0.0, 1.0, 0.0], ..Wind::default() }))
+            .unwrap();
     let start = sim.positions().to_vec();
     run(&mut sim, 60);
     for row in 0..17 {

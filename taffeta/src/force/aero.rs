@@ -34,6 +34,7 @@
 //! being relative to the wind and uₜ made of the mean velocity of the triangle's vertices.
 
 use crate::lanes::{Lane, V3};
+use crate::wide::TriangleKernel;
 
 /// ½ h ρ C of drag and of lift: c h, before it is multiplied by area over mass.
 #[derive(Clone, Copy, Debug)]
@@ -45,23 +46,31 @@ pub struct Push {
 }
 
 impl Push {
-    /// How the velocity of a triangle changes, m/s: `edges` are two of its edges (m), `u` is the relative wind (m/s) and `w` one
-    /// over its mass (1/kg).
+    /// How the velocity of a triangle changes, m/s: `edges` are two of its edges (m), `u` is the relative wind (m/s) and `mass` its
+    /// mass (kg).
     #[inline(always)]
-    pub fn change<L: Lane>(&self, edges: [V3<L>; 2], u: V3<L>, w: L) -> V3<L> {
-        let [one, tiny] = [w.like(1.0), w.like(f32::MIN_POSITIVE)];
+    pub fn change<L: Lane>(&self, edges: [V3<L>; 2], u: V3<L>, mass: L) -> V3<L> {
+        let [one, tiny] = [mass.like(1.0), mass.like(f32::MIN_POSITIVE)];
         let cross = edges[0].cross(edges[1]);
         let twice_area = cross.length_squared().sqrt();
         // A triangle without area has no normal and feels nothing.
         let n = cross * (one / twice_area.max(tiny));
-        let per_mass = w.like(0.5) * twice_area * w;
+        let per_mass = mass.like(0.5) * twice_area / mass;
         let un = n.dot(u);
         let ut = u - n * un;
         let speed = u.length_squared().sqrt();
-        let turned = un / (one + per_mass * w.like(self.lift) * speed);
+        let turned = un / (one + per_mass * mass.like(self.lift) * speed);
         let kept = (turned * turned + ut.length_squared()).sqrt().max(tiny);
-        let slowed = one + per_mass * w.like(self.drag) * un.abs();
+        let slowed = one + per_mass * mass.like(self.drag) * un.abs();
         u - (ut + n * turned) * (speed / (kept * slowed))
+    }
+}
+
+/// A third of the impulse on the triangle, N·s: what each of its vertices gets. The figure is its mass, kg.
+impl TriangleKernel for Push {
+    #[inline(always)]
+    fn apply<L: Lane>(&self, edges: [V3<L>; 2], relative: V3<L>, mass: L) -> V3<L> {
+        self.change(edges, relative, mass) * (mass * mass.like(1.0 / 3.0))
     }
 }
 
@@ -81,7 +90,7 @@ mod tests {
         let n = n.normalize();
         let along = n.any_orthonormal_vector();
         let edges = [along, n.cross(along)].map(lane);
-        let c = push.change(edges, lane(u), 1.0 / 0.1);
+        let c = push.change(edges, lane(u), 0.1);
         Vec3::new(c.x, c.y, c.z)
     }
 
@@ -142,7 +151,7 @@ mod tests {
         assert_eq!(change(silly, Vec3::Y, Vec3::new(3.0, 0.0, -2.0)), Vec3::ZERO);
         assert_eq!(change(silly, Vec3::Y, Vec3::ZERO), Vec3::ZERO);
         let flat = [lane(Vec3::X), lane(2.0 * Vec3::X)];
-        let change = silly.change(flat, lane(Vec3::new(1.0, 5.0, 2.0)), 10.0);
+        let change = silly.change(flat, lane(Vec3::new(1.0, 5.0, 2.0)), 0.1);
         assert_eq!([change.x, change.y, change.z], [0.0; 3], "a triangle without area");
     }
 

@@ -11,11 +11,11 @@ pub mod wind;
 use glam::Vec3;
 
 use crate::error::BuildError;
-use crate::lanes::V3;
+use crate::lanes::SimdLevel;
 use crate::model::Model;
 use crate::par::Team;
 use crate::scene::Scene;
-use crate::wide::Particle;
+use crate::wide::{Particle, Triangles};
 use aero::Push;
 use wind::{Flow, Wind};
 
@@ -29,9 +29,9 @@ pub struct Air {
     /// ½ ρ C_d and ½ ρ C_l, kg/m³.
     drag: f32,
     lift: f32,
-    /// A third of each triangle's mass, kg.
-    third: Vec<f32>,
-    /// The impulse that each triangle gives to each of its vertices, N·s.
+    /// Mass of each triangle, kg.
+    mass: Vec<f32>,
+    /// The impulse that each triangle gives to each of its vertices, N·s. Before, the velocity of the air there, m/s.
     impulse: Vec<[f32; 4]>,
     /// Triangles of particle i: `around[first[i]..first[i + 1]]`, ascending.
     first: Vec<u32>,
@@ -43,7 +43,7 @@ impl Air {
     pub fn new(scene: &Scene, model: &Model) -> Result<Option<Self>, BuildError> {
         let Some(wind) = &scene.wind else { return Ok(None) };
         wind.check()?;
-        let mut third = Vec::with_capacity(model.triangles.len());
+        let mut mass = Vec::with_capacity(model.triangles.len());
         for cloth in &model.cloths {
             // Densities are those of the rest shape, which is how every cloth starts.
             let area = |tri: &[u32; 3]| {
@@ -52,9 +52,9 @@ impl Air {
             };
             let triangles = &model.triangles[cloth.triangles.clone()];
             let weights = model.inverse_mass[cloth.vertices.clone()].iter().filter(|w| **w > 0.0);
-            let mass: f64 = weights.map(|&w| 1.0 / w as f64).sum();
-            let density = mass / triangles.iter().map(|t| area(t) as f64).sum::<f64>();
-            third.extend(triangles.iter().map(|t| (density * area(t) as f64 / 3.0) as f32));
+            let total: f64 = weights.map(|&w| 1.0 / w as f64).sum();
+            let density = total / triangles.iter().map(|t| area(t) as f64).sum::<f64>();
+            mass.extend(triangles.iter().map(|t| (density * area(t) as f64) as f32));
         }
         let (first, around) = triangles_around(model);
         let Wind { drag, lift, density, .. } = *wind;
@@ -62,41 +62,41 @@ impl Air {
             flow: Flow::new(wind),
             drag: 0.5 * density * drag,
             lift: 0.5 * density * lift,
-            impulse: vec![[0.0; 4]; third.len()],
-            third,
+            impulse: vec![[0.0; 4]; mass.len()],
+            mass,
             first,
             around,
         }))
     }
 
     /// Changes the velocities `v` of particles at `x` by what the air at `time` (s) does to them in `h` seconds.
+    #[allow(clippy::too_many_arguments)]
     pub fn push(
         &mut self,
         team: &mut Team,
+        level: SimdLevel,
         model: &Model,
         x: &[Particle],
         v: &mut [[f32; 4]],
         time: f64,
         h: f32,
     ) {
-        let Air { flow, drag, lift, third, impulse, first, around } = self;
+        let Air { flow, drag, lift, mass, impulse, first, around } = self;
         let moment = flow.at(time);
         let push = Push { drag: h * *drag, lift: h * *lift };
         let velocities = &*v;
         team.for_each_chunk(impulse, GRAIN, |start, impulse| {
             let range = start..start + impulse.len();
-            let triangles = model.triangles[range.clone()].iter().zip(&third[range]);
-            for ((tri, &third), impulse) in triangles.zip(impulse) {
-                let [a, b, c] = tri.map(|i| Vec3::from(x[i as usize].p));
-                let [va, vb, vc] = tri.map(|i| velocity(&velocities[i as usize]));
-                let mut air = moment.mean;
-                if let Some(eddies) = &moment.eddies {
-                    air += eddies.at((a + b + c) * (1.0 / 3.0));
+            let particles = &model.triangles[range.clone()];
+            impulse.fill([moment.mean.x, moment.mean.y, moment.mean.z, 0.0]);
+            if let Some(eddies) = &moment.eddies {
+                for (tri, air) in particles.iter().zip(impulse.iter_mut()) {
+                    let [a, b, c] = tri.map(|i| Vec3::from(x[i as usize].p));
+                    let eddy = eddies.at((a + b + c) * (1.0 / 3.0));
+                    *air = [air[0] + eddy.x, air[1] + eddy.y, air[2] + eddy.z, 0.0];
                 }
-                let relative = air - (va + vb + vc) * (1.0 / 3.0);
-                let change = push.change([lane(b - a), lane(c - a)], lane(relative), 1.0 / (3.0 * third));
-                *impulse = [change.x * third, change.y * third, change.z * third, 0.0];
             }
+            Triangles { particles, figures: &mass[range], x, v: velocities }.run(level, push, impulse);
         });
         let impulse = &*impulse;
         team.for_each_chunk(&mut v[..model.particles()], GRAIN, |start, v| {
@@ -114,16 +114,6 @@ impl Air {
             }
         });
     }
-}
-
-#[inline(always)]
-fn velocity(v: &[f32; 4]) -> Vec3 {
-    Vec3::new(v[0], v[1], v[2])
-}
-
-#[inline(always)]
-fn lane(v: Vec3) -> V3<f32> {
-    V3 { x: v.x, y: v.y, z: v.z }
 }
 
 /// The triangles of each particle, as a list of lists.

@@ -135,10 +135,12 @@ impl Volume {
         let p = (p * VOLUME_SAMPLES as f32).to_array();
         let (mut low, mut t) = ([0usize; 3], [0.0f32; 3]);
         for c in 0..3 {
-            let whole = p[c].floor();
-            t[c] = p[c] - whole;
+            // floor() would be a call on machines without an instruction for it.
+            let toward_zero = p[c] as i32;
+            let whole = toward_zero - (toward_zero as f32 > p[c]) as i32;
+            t[c] = p[c] - whole as f32;
             // A power of two, so that this is right below zero too.
-            low[c] = whole as i32 as usize % SIDE;
+            low[c] = whole as usize % SIDE;
         }
         let high = low.map(|c| (c + 1) % SIDE);
         let [y, z] = [1, 2].map(|c| [low[c], high[c]]);
