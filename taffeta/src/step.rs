@@ -311,7 +311,7 @@ impl Simulation {
             *v = [v[0] + h * w * force.x, v[1] + h * w * force.y, v[2] + h * w * force.z, 0.0];
         }
         if let Some(air) = air {
-            air.push(team, *level, model, &state.x, &mut state.v, state.time, h);
+            air.push(team, *level, model, state, h);
         }
     }
 

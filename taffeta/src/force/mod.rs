@@ -15,7 +15,8 @@ use crate::lanes::SimdLevel;
 use crate::model::Model;
 use crate::par::Team;
 use crate::scene::Scene;
-use crate::wide::{Particle, Triangles};
+use crate::state::State;
+use crate::wide::Triangles;
 use aero::Push;
 use wind::{Flow, Wind};
 
@@ -69,22 +70,14 @@ impl Air {
         }))
     }
 
-    /// Changes the velocities `v` of particles at `x` by what the air at `time` (s) does to them in `h` seconds.
-    #[allow(clippy::too_many_arguments)]
-    pub fn push(
-        &mut self,
-        team: &mut Team,
-        level: SimdLevel,
-        model: &Model,
-        x: &[Particle],
-        v: &mut [[f32; 4]],
-        time: f64,
-        h: f32,
-    ) {
+    /// Changes the velocities of `state` by what the air does to its cloths in `h` seconds.
+    pub fn push(&mut self, team: &mut Team, level: SimdLevel, model: &Model, state: &mut State, h: f32) {
         let Air { flow, drag, lift, mass, impulse, first, around } = self;
-        let moment = flow.at(time);
+        let State { x, v, time, .. } = state;
+        let x = &x[..];
+        let moment = flow.at(*time);
         let push = Push { drag: h * *drag, lift: h * *lift };
-        let velocities = &*v;
+        let velocities = &v[..];
         team.for_each_chunk(impulse, GRAIN, |start, impulse| {
             let range = start..start + impulse.len();
             let particles = &model.triangles[range.clone()];

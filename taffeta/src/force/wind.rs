@@ -112,7 +112,7 @@ impl Wind {
             }
         }
         match self.until {
-            Some(until) if !(until > self.from) => {
+            Some(until) if until.is_nan() || until <= self.from => {
                 bad("until", format!("is {until}; must be after 'from', which is {} s", self.from))
             }
             _ => Ok(()),
