@@ -24,7 +24,7 @@ fn distance(a: [f32; 3], b: [f32; 3]) -> f32 {
 }
 
 /// Those with a check below. A new scene must get one.
-const CHECKED: [&str; 12] = [
+const CHECKED: [&str; 13] = [
     "hang",
     "attach",
     "sdf-collision",
@@ -37,6 +37,7 @@ const CHECKED: [&str; 12] = [
     "strip",
     "incline",
     "pendulum",
+    "flag",
 ];
 
 #[test]
@@ -203,4 +204,29 @@ fn pendulum_keeps_its_period() {
     }
     let period = 2.0 * (crossings[crossings.len() - 1] - crossings[0]) / (crossings.len() - 1) as f32;
     assert!((period / 1.160 - 1.0).abs() < 0.01, "{period} s");
+}
+
+#[test]
+fn flag_flies_and_hardly_stretches() {
+    let mut sim = scene("flag", &[]);
+    let hoist: Vec<[f32; 3]> = sim.positions().iter().step_by(49).copied().collect();
+    // The middle of the fly, 1.5 m from the hoist at rest.
+    let fly = |sim: &Simulation| sim.positions()[16 * 49 + 48];
+    let (mut low, mut high, mut downwind) = (f32::MAX, f32::MIN, 0.0);
+    for _ in 0..60 {
+        run(&mut sim, 5);
+        let strain = sim.strain().max;
+        assert!(strain < 0.1, "{:.1} % in frame {}", 100.0 * strain, sim.state().frame);
+        if sim.state().frame > 120 {
+            let [x, _, z] = fly(&sim);
+            (low, high) = (low.min(z), high.max(z));
+            downwind += (x + 0.75) / 36.0;
+        }
+    }
+    assert!(sim.positions().iter().step_by(49).eq(&hoist), "the hoist is held");
+    assert!(high - low > 0.2, "the fly flutters by {} m", high - low);
+    let mut still = scene("flag", &["wind.speed=0", "cloth.0.resolution=[24,16]"]);
+    run(&mut still, 300);
+    let hangs = still.positions()[8 * 25 + 24][0] + 0.75;
+    assert!(downwind > 1.0 && hangs < 0.8, "{downwind} m downwind; {hangs} m without wind");
 }

@@ -25,13 +25,14 @@
 //! instruction set.
 //!
 //! Where to look: [`step`] is the frame from top to bottom; [`model`] is what is fixed and [`state`] what moves;
-//! [`constraint`] has one file for each kind of constraint and [`solver`] one for each method; [`wide`] is the only SIMD
+//! [`constraint`] has one file for each kind of constraint and [`solver`] one for each method; [`force`] is the wind; [`wide`] is the only SIMD
 //! and [`par`] the only threads. `docs/step.md` and `docs/notation.md` in the repository have the equations and units.
 
 pub mod collide;
 pub mod color;
 pub mod constraint;
 pub mod error;
+pub mod force;
 pub mod lanes;
 pub mod linalg;
 pub mod material;

@@ -8,6 +8,8 @@ use crate::mesh::TriMesh;
 use crate::motion::{Motion, turn_about};
 use crate::params::Params;
 
+pub use crate::force::wind::{Wind, WindKind};
+
 /// Everything that is simulated together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -23,6 +25,8 @@ pub struct Scene {
     pub cloth: Vec<Cloth>,
     /// The solid things they meet.
     pub collider: Vec<Collider>,
+    /// The air around them; none if not given.
+    pub wind: Option<Wind>,
 }
 
 /// One piece of cloth: a regular grid, or any triangle mesh.

@@ -6,6 +6,7 @@ use glam::Vec3;
 
 use crate::collide::{Body, Contacts, Pose};
 use crate::error::BuildError;
+use crate::force::Air;
 use crate::lanes::SimdLevel;
 use crate::metrics::{self, Energies, Strain};
 use crate::model::{Attachment, Model};
@@ -142,6 +143,7 @@ pub struct Simulation {
     params: Params,
     bodies: Vec<Body>,
     contacts: Contacts,
+    air: Option<Air>,
     method: Box<dyn Method>,
     team: Team,
     level: SimdLevel,
@@ -165,6 +167,7 @@ impl Simulation {
         let bodies = (scene.collider.iter().enumerate())
             .map(|(i, c)| Body::new(i, c))
             .collect::<Result<Vec<_>, _>>()?;
+        let air = Air::new(scene, &model)?;
         let method = solver::build(&model, &params)?;
         let state = State::new(&model);
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
@@ -185,6 +188,7 @@ impl Simulation {
             state,
             params,
             bodies,
+            air,
             method,
         };
         simulation.export_positions();
@@ -272,11 +276,8 @@ impl Simulation {
 
     /// Forces, then y = x + h v. Held particles have just been given the velocity of their way.
     fn predict(&mut self, h: f32) {
+        self.forces(h);
         let Simulation { model, state, team, params, .. } = self;
-        for &(particle, force) in &model.loads {
-            let (w, v) = (state.x[particle as usize].w, &mut state.v[particle as usize]);
-            *v = [v[0] + h * w * force.x, v[1] + h * w * force.y, v[2] + h * w * force.z, 0.0];
-        }
         let [gx, gy, gz] = params.gravity.map(|g| g * h);
         let pull = [gx, gy, gz, 0.0];
         team.for_each_chunk3(&mut state.x, &mut state.start, &mut state.v, GRAIN, |_, x, start, v| {
@@ -299,6 +300,18 @@ impl Simulation {
                 let motion = &model.motions[attachment.motion as usize];
                 state.x[i].p = motion.point(model.start[i], state.time).into();
             }
+        }
+    }
+
+    /// Loads and wind change velocities; gravity is left to the prediction.
+    fn forces(&mut self, h: f32) {
+        let Simulation { model, state, team, air, level, .. } = self;
+        for &(particle, force) in &model.loads {
+            let (w, v) = (state.x[particle as usize].w, &mut state.v[particle as usize]);
+            *v = [v[0] + h * w * force.x, v[1] + h * w * force.y, v[2] + h * w * force.z, 0.0];
+        }
+        if let Some(air) = air {
+            air.push(team, *level, model, state, h);
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{grid_cloth, irregular_sheet, pin_corner};
 use taffeta::Simulation;
-use taffeta::scene::{Collider, Scene, Tethers};
+use taffeta::scene::{Collider, Scene, Tethers, Wind, WindKind};
 
 struct Counting;
 
@@ -35,15 +35,18 @@ fn no_allocation_after_the_first_frames() {
     grid.tethers = Some(Tethers::default());
     let mesh = irregular_sheet([1.0, 1.0], [30, 30], 2);
     let collider = Collider { position: [0.0, -0.6, 0.0], ..Collider::default() };
-    let scene = Scene { cloth: vec![grid, mesh], collider: vec![collider], ..Scene::default() };
-    let mut sim = Simulation::new(&scene).unwrap();
-    sim.set_threads(2);
-    for _ in 0..3 {
-        sim.step(1.0 / 60.0);
+    let still = Scene { cloth: vec![grid, mesh], collider: vec![collider], ..Scene::default() };
+    for kind in [None, Some(WindKind::Gusts), Some(WindKind::Noise)] {
+        let wind = kind.map(|kind| Wind { kind, ..Wind::default() });
+        let mut sim = Simulation::new(&Scene { wind, ..still.clone() }).unwrap();
+        sim.set_threads(2);
+        for _ in 0..3 {
+            sim.step(1.0 / 60.0);
+        }
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        for _ in 0..30 {
+            assert!(sim.step(1.0 / 60.0).failure.is_none());
+        }
+        assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0, "{kind:?}");
     }
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
-    for _ in 0..30 {
-        assert!(sim.step(1.0 / 60.0).failure.is_none());
-    }
-    assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0);
 }

@@ -5,10 +5,10 @@ mod common;
 use common::{grid_cloth, irregular_sheet, pin_corner, pin_edge};
 use taffeta::lanes::SimdLevel;
 use taffeta::motion::{Circle, Motion, Oscillate, Spin};
-use taffeta::scene::{Bending, Cloth, Collider, ColliderShape, Scene, Side, Tethers};
+use taffeta::scene::{Bending, Cloth, Collider, ColliderShape, Scene, Side, Tethers, Wind, WindKind};
 use taffeta::{BuildError, Simulation};
 
-/// Scenes that between them use every kind of constraint, both layouts, contact, friction and moving pins.
+/// Scenes that between them use every kind of constraint, both layouts, contact, friction, moving pins and wind.
 fn scenes() -> Vec<(&'static str, Scene)> {
     let sphere = Collider {
         radius: 0.3,
@@ -45,7 +45,14 @@ fn scenes() -> Vec<(&'static str, Scene)> {
     let mut several = scene(vec![pinned.clone(), mesh.clone()]);
     several.simulation.iterations = 3;
     several.simulation.substeps = 5;
+    let windy = |kind: WindKind| {
+        let wind = Wind { kind, direction: [0.3, -0.2, 1.0], gust: 1.0, length: 0.3, ..Wind::default() };
+        Scene { wind: Some(wind), ..several.clone() }
+    };
+    let (gusts, eddies) = (windy(WindKind::Gusts), windy(WindKind::Noise));
     vec![
+        ("two cloths in gusts", gusts),
+        ("two cloths among eddies", eddies),
         ("grid", scene(vec![pinned])),
         ("tall grid, dihedral", scene(vec![tall])),
         ("mesh", scene(vec![mesh])),

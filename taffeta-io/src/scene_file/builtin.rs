@@ -32,4 +32,5 @@ scenes![
     "strip",
     "incline",
     "pendulum",
+    "flag",
 ];

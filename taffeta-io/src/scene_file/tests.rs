@@ -41,6 +41,7 @@ fn fields_are_set_by_path() {
         "cloth.0.fabric.density=0.3",
         "cloth.0.tethers.stretch=1.1",
         "cloth.0.pin.0.until = 2",
+        "wind.speed=4",
         "title=two words",
     ];
     let scene = load("attach", &sets.map(String::from)).unwrap().scene;
@@ -51,6 +52,7 @@ fn fields_are_set_by_path() {
     assert_eq!((cloth.fabric.0.density, cloth.fabric.0.shear), (Some(0.3), None));
     assert_eq!(cloth.tethers.unwrap().stretch, 1.1);
     assert_eq!(cloth.pin[0].until, Some(2.0));
+    assert_eq!(scene.wind, Some(taffeta::scene::Wind { speed: 4.0, ..Default::default() }));
     assert_eq!(scene.title, "two words");
 }
 
@@ -75,6 +77,8 @@ fn a_wrong_setting_is_named_with_what_is_right() {
         ("cloth.0.resolution=many", "a whole number"),
         ("cloth.0.resolution=-3", "a whole number"),
         ("cloth.0.bending=isometrik", "did you mean 'isometric'?"),
+        ("wind.kind=gust", "did you mean 'gusts'?"),
+        ("wind.sped=4", "did you mean 'speed'?"),
         ("simulation.dt.x=1", "single value"),
         ("simulation.gravity=[0,1", "not complete"),
         ("simulation.gravity=[0,1]", "three numbers"),
@@ -254,12 +258,13 @@ fn whole_examples_in_the_documentation_are_valid() {
     let text = fs::read_to_string(path).unwrap();
     let blocks = text.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     // Others show lines within a table.
-    let whole =
-        |block: &&str| ["[simulation]", "[[cloth]]", "[[collider]]"].iter().any(|t| block.starts_with(t));
+    let whole = |block: &&str| {
+        ["[simulation]", "[[cloth]]", "[[collider]]", "[wind]"].iter().any(|t| block.starts_with(t))
+    };
     let mut count = 0;
     for block in blocks.filter(whole) {
         count += 1;
         Text::new("docs/scenes.md".into(), block.into()).parse().unwrap();
     }
-    assert!(count >= 4);
+    assert!(count >= 5);
 }

@@ -22,6 +22,7 @@ mod layout;
 #[macro_use]
 mod level;
 mod blocks;
+mod triangles;
 
 use std::collections::HashMap;
 
@@ -33,6 +34,7 @@ use crate::transpose::Transpose;
 
 pub use blocks::{BlockIndex, load_blocks, store_blocks};
 pub use layout::{Block, F8, Gathered, Layout, Particle, Strips};
+pub use triangles::{TriangleKernel, Triangles};
 
 /// The mathematics of one projection: N particles, P parameters, R multipliers.
 pub trait Kernel<const N: usize, const P: usize, const R: usize>: Copy + Send + Sync {
