@@ -101,15 +101,44 @@ pub struct Hierarchy {
     pub decision: Decision,
     /// Of `ghpbd`: the same for the rows alone, along z, if they go another way than the columns.
     pub decision_z: Option<Decision>,
-    /// Of `ghpbd`: rows and columns of the coarsest level, 2 or more.
+    /// Of `shpbd` and `ghpbd`: rows and columns of the coarsest level, 2 or more.
     pub coarsest: u32,
-    /// Of `shpbd`: where its random numbers start.
+    /// Of `shpbd`, and of `ghpbd` on meshes: where the random numbers start.
     pub seed: u32,
 }
 
 impl Default for Hierarchy {
     fn default() -> Self {
-        Hierarchy { levels: None, decision: Decision::Linear, decision_z: None, coarsest: 2, seed: 1 }
+        Hierarchy { levels: None, decision: Decision::Linear, decision_z: None, coarsest: 3, seed: 1 }
+    }
+}
+
+impl Hierarchy {
+    /// The field that is wrong, if any, and how.
+    pub fn problem(&self) -> Option<(&'static str, String)> {
+        let Hierarchy { levels, decision, decision_z, coarsest, .. } = self;
+        if *levels == Some(0) {
+            return Some(("levels", "is 0; must be 1 or more ('pbd-gs' has no coarse levels)".into()));
+        }
+        if *coarsest < 2 {
+            return Some(("coarsest", format!("is {coarsest}; must be 2 rows and columns or more")));
+        }
+        let named = [("decision", Some(decision)), ("decision_z", decision_z.as_ref())];
+        let mut known = levels.map(|levels| (levels as usize, "levels"));
+        for (name, decision) in named {
+            let Some(decision) = decision else { continue };
+            if let Some(problem) = decision.problem() {
+                return Some((name, problem));
+            }
+            match (decision.levels(), known) {
+                (Some(given), Some((wanted, other))) if given != wanted => {
+                    return Some((name, format!("is for {given} levels, but {other} is for {wanted}")));
+                }
+                (Some(given), None) => known = Some((given, name)),
+                _ => {}
+            }
+        }
+        None
     }
 }
 

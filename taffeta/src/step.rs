@@ -12,7 +12,7 @@ use crate::metrics::{self, Energies, Strain};
 use crate::model::{Attachment, Model};
 use crate::motion::Motion;
 use crate::par::Team;
-use crate::params::{Hierarchy, Params};
+use crate::params::Params;
 use crate::scene::Scene;
 use crate::solver::{self, Method, Substep};
 use crate::state::State;
@@ -419,34 +419,8 @@ fn check_params(p: &Params) -> Result<(), BuildError> {
     if !(p.damping >= 0.0 && p.damping.is_finite()) {
         return bad("damping", format!("is {}; must be 0 1/s or more", p.damping));
     }
-    let Hierarchy { levels, decision, decision_z, coarsest, .. } = &p.hierarchy;
-    if *levels == Some(0) {
-        return bad("hierarchy.levels", "is 0; must be 1 or more ('pbd-gs' has no coarse levels)".into());
-    }
-    if *coarsest < 2 {
-        return bad("hierarchy.coarsest", format!("is {coarsest}; must be 2 rows and columns or more"));
-    }
-    for (name, decision) in [("decision", Some(decision)), ("decision_z", decision_z.as_ref())] {
-        let field = format!("hierarchy.{name}");
-        if let Some(problem) = decision.and_then(|d| d.problem()) {
-            return bad(&field, problem);
-        }
-        if let (Some(given), Some(wanted)) = (decision.and_then(|d| d.levels()), *levels)
-            && given != wanted as usize
-        {
-            return bad(
-                &field,
-                format!("is for {given} levels, but hierarchy.levels is {wanted}; leave one of them out"),
-            );
-        }
-    }
-    for (field, k) in [("pbd.stretch", p.pbd.stretch), ("pbd.bend", p.pbd.bend)] {
-        if !(0.0..=1.0).contains(&k) {
-            return bad(
-                field,
-                format!("is {k}; must be from 0 to 1, the part of an error that is taken back"),
-            );
-        }
+    if let Some((field, problem)) = p.hierarchy.problem() {
+        return bad(&format!("hierarchy.{field}"), problem);
     }
     Ok(())
 }

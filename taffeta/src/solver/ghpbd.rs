@@ -13,44 +13,44 @@
 
 use super::hierarchy::Hierarchical;
 use crate::error::BuildError;
-use crate::mesh::hierarchy::{Heirs, lattice, sample};
+use crate::mesh::hierarchy::{DISK_DENSITY, Heirs, lattice, sample};
 use crate::model::Model;
 use crate::params::Params;
 
-/// Poisson disks of radius r leave one vertex for an area of about r²/0.7.
-const DISK_DENSITY: f32 = 0.7;
+/// Poisson disks narrower than this, in spacings of the vertices, would leave nearly all of them.
+const NARROWEST: f32 = 1.1;
 
 /// The method for `model`.
 pub fn new(model: &Model, params: &Params) -> Result<Hierarchical, BuildError> {
     let hierarchy = &params.hierarchy;
-    let (along_x, along_z) =
-        (&hierarchy.decision, hierarchy.decision_z.as_ref().unwrap_or(&hierarchy.decision));
+    let along_x = &hierarchy.decision;
+    let along_z = hierarchy.decision_z.as_ref().unwrap_or(along_x);
     let coarsest = hierarchy.coarsest as usize;
-    Hierarchical::new(model, params, Heirs::Finest, &|sheet, cloth, most| {
-        let most = along_x.levels().or(along_z.levels()).unwrap_or(most);
-        let counts = |nx: usize, nz: usize, levels: usize| -> Vec<[usize; 2]> {
-            let pairs =
-                along_x.counts(nx, levels, coarsest).into_iter().zip(along_z.counts(nz, levels, coarsest));
-            pairs.map(|(x, z)| [x, z]).collect()
+    // As many levels as all differ, at most `most`: columns and rows of each.
+    let counts = |[nx, nz]: [usize; 2], most: usize| -> Vec<[usize; 2]> {
+        let differ = |levels: usize| {
+            let (x, z) = (along_x.counts(nx, levels, coarsest), along_z.counts(nz, levels, coarsest));
+            let counts: Vec<[usize; 2]> = x.into_iter().zip(z).map(|(x, z)| [x, z]).collect();
+            let finer = std::iter::once([nx, nz]).chain(counts.iter().copied());
+            finer.zip(&counts).all(|(finer, coarser)| finer != *coarser).then_some(counts)
         };
-        match &cloth.grid {
-            Some(grid) => {
-                // As many levels as all differ.
-                let size = [grid.columns(), grid.rows()];
-                let levels = (1..=most.min(size[0].max(size[1]))).rev().find_map(|levels| {
-                    let counts = counts(size[0], size[1], levels);
-                    let before = std::iter::once(&size).chain(&counts);
-                    before.zip(&counts).all(|(a, b)| b != a).then_some(counts)
-                });
-                lattice(sheet, grid, &levels.unwrap_or_default())
-            }
-            None => {
-                let side = (sheet.rest.len() as f32).sqrt();
-                let counts = counts(side.round() as usize, side.round() as usize, most);
-                let radius =
-                    |[x, z]: [usize; 2]| sheet.spacing() * side * (DISK_DENSITY / (x * z) as f32).sqrt();
-                sample(sheet, counts.into_iter().map(radius), hierarchy.seed, Heirs::Finest)
-            }
+        (1..=most.min(nx.max(nz))).rev().find_map(differ).unwrap_or_default()
+    };
+    let listed = along_x.levels().or(along_z.levels());
+    let wanted = hierarchy.levels.map(|levels| levels as usize).or(listed);
+    Hierarchical::new(model, params, wanted, Heirs::Finest, &|sheet, cloth, most| match &cloth.grid {
+        Some(grid) => lattice(sheet, grid, &counts([grid.columns(), grid.rows()], most)),
+        None => {
+            let side = (sheet.rest.len() as f32).sqrt();
+            let radius = |&[x, z]: &[usize; 2]| side * (DISK_DENSITY / (x * z) as f32).sqrt();
+            let fits = |levels: &usize| {
+                let counts = counts([side as usize; 2], *levels);
+                counts.len() == *levels && radius(&counts[0]) >= NARROWEST
+            };
+            let levels = (1..=most.min(side as usize)).rev().find(fits).unwrap_or(0);
+            let counts = counts([side as usize; 2], levels);
+            let radii = counts.iter().map(|counts| sheet.spacing() * radius(counts));
+            sample(sheet, radii, hierarchy.seed, Heirs::Finest)
         }
     })
 }

@@ -74,26 +74,29 @@ struct CoarseGrid {
 pub type Choose<'a> = dyn Fn(&Sheet<'_>, &ClothPart, usize) -> Vec<Level> + 'a;
 
 impl Hierarchical {
-    /// Arranges the constraints of `model` and of the levels that `choose` finds.
+    /// Arranges the constraints of `model` and of the levels that `choose` finds. If so many are `wanted`, it is an error
+    /// if a cloth is too small for them.
     pub fn new(
         model: &Model,
         params: &Params,
+        wanted: Option<usize>,
         heirs: Heirs,
         choose: &Choose<'_>,
     ) -> Result<Self, BuildError> {
         let mut parts = Vec::new();
         for cloth in &model.cloths {
             let sheet = sheet_of(model, cloth);
-            let wanted = params.hierarchy.levels.map(|levels| levels as usize);
             let levels = choose(&sheet, cloth, wanted.unwrap_or(LEVELS));
             if let Some(wanted) = wanted.filter(|&wanted| levels.len() < wanted) {
-                let possible = match levels.len() {
-                    0 => "there is room for none".into(),
-                    count => format!("there is room for {count} at most"),
-                };
+                let (method, name) = (&params.method, &cloth.name);
                 return Err(BuildError::field(
                     "simulation.hierarchy.levels",
-                    format!("is {wanted}, but '{}' is too small for that: {possible}", cloth.name),
+                    match levels.len() {
+                        0 => format!("'{name}' is too small for any level of '{method}'; use 'pbd-gs'"),
+                        most => {
+                            format!("is {wanted}, but '{name}' has room for {most} of '{method}' at most")
+                        }
+                    },
                 ));
             }
             parts.push(Part::new(model, cloth, heirs, levels));

@@ -18,5 +18,6 @@ use crate::params::Params;
 
 /// The method for `model`.
 pub fn new(model: &Model, params: &Params) -> Result<Hierarchical, BuildError> {
-    Hierarchical::new(model, params, Heirs::Finer, &|sheet, _, most| collapse(sheet, most))
+    let wanted = params.hierarchy.levels.map(|levels| levels as usize);
+    Hierarchical::new(model, params, wanted, Heirs::Finer, &|sheet, _, most| collapse(sheet, most))
 }

@@ -57,16 +57,18 @@ fn level(sheet: &Sheet<'_>, grid: &Grid, [nx, nz]: [usize; 2]) -> Level {
             false => [b, c, d],
         }
     };
-    // Held vertices between the lines are tied to the corners of their triangle.
-    let lattice = vertices.len() as u32;
+    // Held vertices between the lines are tied to the corners of their triangle, unless that hangs on a held one already:
+    // from a held edge there would be hundreds of ties.
     for v in (0..sheet.rest.len() as u32).filter(|&v| sheet.held[v as usize]) {
         if own[v as usize] == u32::MAX {
+            let corners = corners(v);
+            if !corners.iter().any(|&k| sheet.held[vertices[k as usize] as usize]) {
+                springs.extend(corners.map(|corner| [corner, vertices.len() as u32]));
+            }
             own[v as usize] = vertices.len() as u32;
-            springs.extend(corners(v).map(|corner| [corner, vertices.len() as u32]));
             vertices.push(v);
         }
     }
-    debug_assert!(springs.iter().all(|s| s[0] < lattice));
 
     let parents = Parents::new((0..sheet.rest.len() as u32).map(|v| {
         if own[v as usize] != u32::MAX {
@@ -111,7 +113,7 @@ mod tests {
         let grid = Grid { cells_x: 23, cells_z: 11, size_x: 2.0, size_z: 1.0 };
         let cloth = Cloth::new(grid.mesh());
         // A held vertex on no line of any level but the finest.
-        let sheet = cloth.sheet(&[0, 4 * 24 + 7]);
+        let sheet = cloth.sheet(&[23, 4 * 24 + 7]);
         let levels = lattice(&sheet, &grid, &[[16, 8], [9, 5], [2, 2]]);
         check(&sheet, &levels, true);
         for level in &levels {

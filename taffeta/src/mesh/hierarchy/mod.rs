@@ -16,7 +16,7 @@ use super::Grid;
 pub use collapse::collapse;
 pub use decision::Decision;
 pub use lattice::lattice;
-pub use sample::sample;
+pub use sample::{DISK_DENSITY, sample};
 
 /// A cloth that is to be made coarser, its vertices numbered from 0.
 #[derive(Clone, Debug)]

@@ -9,6 +9,9 @@
 use super::{Heirs, Level, Parents, Sheet, barycentric, inverse_distance, neighbours};
 use crate::mesh::distances_from;
 
+/// Poisson disks of radius r leave about so many vertices for an area of r².
+pub const DISK_DENSITY: f32 = 0.7;
+
 /// A level for each of `radii` (m), increasing, with samples taken from those of the level below; ends early when a level
 /// would be no coarser than the one below, or too coarse for a single spring.
 pub fn sample(
@@ -24,12 +27,9 @@ pub fn sample(
     for radius in radii {
         let below = levels.last().map_or(&all, |level| &level.vertices);
         let samples = poisson_disks(sheet, &around, below, radius, seed);
-        if samples.len() == below.len() {
-            break;
-        }
         let children = if heirs == Heirs::Finest { &all } else { below };
         let level = remesh(sheet, samples, children, flat);
-        if level.springs.is_empty() {
+        if level.vertices.len() == below.len() || level.springs.is_empty() {
             break;
         }
         levels.push(level);
@@ -37,7 +37,7 @@ pub fn sample(
     levels
 }
 
-/// Held vertices, and as many of `candidates` as there is room for.
+/// As many of `candidates` as there is room for, held ones first.
 fn poisson_disks(
     sheet: &Sheet<'_>,
     around: &[Vec<u32>],
@@ -57,7 +57,7 @@ fn poisson_disks(
     let (mut covered, mut samples) = (vec![false; sheet.rest.len()], Vec::new());
     let (mut seen, mut front) = (vec![u32::MAX; sheet.rest.len()], Vec::new());
     for v in order {
-        if covered[v as usize] && !sheet.held[v as usize] {
+        if covered[v as usize] {
             continue;
         }
         // The disk is flooded from its middle, so that it does not reach another sheet that happens to be near.
@@ -79,10 +79,18 @@ fn poisson_disks(
     samples
 }
 
-/// The level of these samples.
+/// The level of these samples. Held vertices that are none, because another held one is near, are in it as well, so that they
+/// are at rest on every level; springs to each of them would say nothing new.
 fn remesh(sheet: &Sheet<'_>, samples: Vec<u32>, children: &[u32], flat: bool) -> Level {
     let mut place = vec![u32::MAX; sheet.rest.len()];
     samples.iter().enumerate().for_each(|(k, &v)| place[v as usize] = k as u32);
+    let mut vertices = samples.clone();
+    for v in (0..sheet.rest.len() as u32).filter(|&v| sheet.held[v as usize]) {
+        if place[v as usize] == u32::MAX {
+            place[v as usize] = vertices.len() as u32;
+            vertices.push(v);
+        }
+    }
     let nearest = distances_from(&samples, sheet.rest, &sheet.triangles);
     // Every piece of the cloth has a sample, since the first of its vertices to be visited was not covered.
     let cell = |v: u32| place[nearest[v as usize].1 as usize];
@@ -130,7 +138,7 @@ fn remesh(sheet: &Sheet<'_>, samples: Vec<u32>, children: &[u32], flat: bool) ->
             None => by_distance(home, &around[home as usize], |k| (at(k) - p).length()),
         }
     }));
-    Level { vertices: samples, springs, grid: None, parents }
+    Level { vertices, springs, grid: None, parents }
 }
 
 /// The cell's own sample and at most two of its neighbours, by inverse distance.
