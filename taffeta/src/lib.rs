@@ -46,6 +46,8 @@ pub mod scene;
 pub mod solver;
 pub mod state;
 pub mod step;
+#[doc(hidden)]
+pub mod testing;
 pub mod transpose;
 pub mod wide;
 

@@ -53,12 +53,10 @@ mod x86 {
     use core::arch::x86::{_mm256_unpackhi_ps, _mm256_unpacklo_ps};
     #[cfg(target_arch = "x86_64")]
     use core::arch::x86_64::{_mm256_unpackhi_ps, _mm256_unpacklo_ps};
-    use fearless_simd::x86::{Avx2, Avx512, Sse2, Sse4_2};
+    use fearless_simd::x86::{Avx2, Sse2};
     use fearless_simd::{f32x4, f32x8, prelude::*};
 
     impl Transpose for Sse2 {}
-    impl Transpose for Sse4_2 {}
-    impl Transpose for Avx512 {}
 
     fearless_simd::kernel!(
         #[inline(always)]

@@ -24,21 +24,21 @@ use crate::wide::Kernel;
 /// C (rad) and its gradient (rad/m) for the rest angle `rest` (rad).
 #[inline(always)]
 pub fn value_grad<L: Lane>(p: &[V3<L>; 4], rest: L) -> (L, [V3<L>; 4]) {
-    let tiny = rest.like(1e-30);
     let one = rest.like(1.0);
     let (edge, a, b) = (p[1] - p[0], p[2] - p[0], p[3] - p[0]);
-    let length = (edge.length_squared() + tiny).sqrt();
-    let inverse_length = one / length;
+    let square = edge.length_squared() + rest.like(1e-30);
+    let (length, inverse_square) = (square.sqrt(), one / square);
     // N₁ and N₂ by their three common vectors.
     let (n1, n2) = (edge.cross(a), b.cross(edge));
     // N₂ × N₁ = (N₁·(p3 − p0)) (p1 − p0), both normals being across the edge.
     let theta = (n1.dot(b) * length).atan2(n1.dot(n2));
-    let u1 = n1 * (one / (n1.length_squared() + tiny));
-    let u2 = n2 * (one / (n2.length_squared() + tiny));
-    // Where the heights of the two triangles meet the edge, as a distance from either end.
-    let (t1, t2) = (a.dot(edge) * inverse_length, b.dot(edge) * inverse_length);
-    let (s1, s2) = (t1 - length, t2 - length);
-    let grad = [u1 * s1 + u2 * s2, u1 * -t1 + u2 * -t2, u1 * length, u2 * length];
+    // The squared heights of the two triangles over the edge, inverted by one division for both.
+    let (h1, h2) = (n1.length_squared() * inverse_square, n2.length_squared() * inverse_square);
+    let both = (length * inverse_square) / (h1 * h2 + rest.like(1e-30));
+    let (g2, g3) = (n1 * (both * h2), n2 * (both * h1));
+    // Where the heights meet the edge, as a part of it from p0.
+    let (r1, r2) = (a.dot(edge) * inverse_square, b.dot(edge) * inverse_square);
+    let grad = [g2 * (r1 - one) + g3 * (r2 - one), g2 * -r1 + g3 * -r2, g2, g3];
     (wrap(theta - rest), grad)
 }
 

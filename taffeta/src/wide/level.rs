@@ -15,11 +15,7 @@ macro_rules! on_level {
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             Level::Sse2(token) => on_level!(@run $simd, token, $body),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Level::Sse4_2(token) => on_level!(@run $simd, token, $body),
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             Level::Avx2(token) => on_level!(@run $simd, token, $body),
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Level::Avx512(token) => on_level!(@run $simd, token, $body),
             #[cfg(target_arch = "aarch64")]
             Level::Neon(token) => on_level!(@run $simd, token, $body),
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
