@@ -28,6 +28,8 @@ scenes![
     "swirl",
     "hang-iterations",
     "horizontal",
+    "free-fall",
+    "pendulum-wind",
     "cantilever",
     "strip",
     "incline",
