@@ -36,9 +36,13 @@ fn no_allocation_after_the_first_frames() {
     let mesh = irregular_sheet([1.0, 1.0], [30, 30], 2);
     let collider = Collider { position: [0.0, -0.6, 0.0], ..Collider::default() };
     let still = Scene { cloth: vec![grid, mesh], collider: vec![collider], ..Scene::default() };
-    for kind in [None, Some(WindKind::Gusts), Some(WindKind::Noise)] {
+    let windy = [Some(WindKind::Gusts), Some(WindKind::Noise)].map(|kind| ("xpbd", kind));
+    let hierarchical = ["hpbd", "shpbd", "ghpbd"].map(|method| (method, None));
+    for (method, kind) in [("xpbd", None)].into_iter().chain(windy).chain(hierarchical) {
         let wind = kind.map(|kind| Wind { kind, ..Wind::default() });
-        let mut sim = Simulation::new(&Scene { wind, ..still.clone() }).unwrap();
+        let mut scene = Scene { wind, ..still.clone() };
+        scene.simulation.method = method.into();
+        let mut sim = Simulation::new(&scene).unwrap();
         sim.set_threads(2);
         for _ in 0..3 {
             sim.step(1.0 / 60.0);
@@ -47,6 +51,6 @@ fn no_allocation_after_the_first_frames() {
         for _ in 0..30 {
             assert!(sim.step(1.0 / 60.0).failure.is_none());
         }
-        assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0, "{kind:?}");
+        assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0, "{method}, {kind:?}");
     }
 }

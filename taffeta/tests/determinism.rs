@@ -50,7 +50,15 @@ fn scenes() -> Vec<(&'static str, Scene)> {
         Scene { wind: Some(wind), ..several.clone() }
     };
     let (gusts, eddies) = (windy(WindKind::Gusts), windy(WindKind::Noise));
+    let by = |method: &'static str| {
+        let mut scene = several.clone();
+        scene.simulation.method = method.into();
+        (method, scene)
+    };
     vec![
+        by("hpbd"),
+        by("shpbd"),
+        by("ghpbd"),
         ("two cloths in gusts", gusts),
         ("two cloths among eddies", eddies),
         ("grid", scene(vec![pinned])),

@@ -318,3 +318,33 @@ impl Kernel<2, 2, 1> for Taut {
         excess * excess
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::*;
+    use crate::constraint::testing::check_projection;
+
+    const X: [DVec3; 2] = [DVec3::new(0.1, 0.2, -0.3), DVec3::new(0.5, -0.2, 0.4)];
+
+    #[test]
+    fn a_coarse_spring_pulls_and_does_not_push() {
+        let length = (X[0] - X[1]).length();
+        let after = check_projection::<_, 2, 2, 1>(Taut { factor: 1.0 }, X, [0.0, 0.6]);
+        assert!(((after[0] - after[1]).length() - 0.6).abs() < 1e-6);
+        let half = check_projection::<_, 2, 2, 1>(Taut { factor: 0.5 }, X, [0.0, 0.6]);
+        assert!(((half[0] - half[1]).length() - 0.5 * (0.6 + length)).abs() < 1e-6);
+        assert_eq!(check_projection::<_, 2, 2, 1>(Taut { factor: 1.0 }, X, [0.0, length + 0.1]), X);
+    }
+
+    #[test]
+    fn held_ends_and_idle_lanes_stay() {
+        let at = |x: DVec3, w: f32| Point { p: V3 { x: x.x as f32, y: x.y as f32, z: x.z as f32 }, w };
+        for (w, idle) in [(0.0, 0.0), (3.0, f32::INFINITY)] {
+            let points = [at(X[0], w), at(X[1], w)];
+            let moves = Taut { factor: 1.0 }.correct::<f32, true>(&points, &[idle, 0.1], &mut [0.0]);
+            assert!(moves.iter().all(|m| m.length_squared() == 0.0), "{moves:?}");
+        }
+    }
+}
