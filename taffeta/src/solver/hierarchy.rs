@@ -31,6 +31,8 @@ use crate::wide::{Block, Gathered, Kernel, Particle, Strips, Sweep};
 
 /// Coarse levels of a cloth if the scene does not say.
 pub const LEVELS: usize = 3;
+/// Levels with fewer vertices are solved by one thread: waiting for each other at every colour would take longer.
+const SOLO: usize = 2_000;
 /// Particles that are handed to a thread together.
 const GRAIN: usize = 64;
 
@@ -39,6 +41,8 @@ pub struct Hierarchical {
     cloth: Arrangement,
     stiffness: Pbd,
     parts: Vec<Part>,
+    /// The calling thread alone.
+    solo: Team,
 }
 
 /// The levels of one cloth.
@@ -105,6 +109,7 @@ impl Hierarchical {
             cloth: Arrangement::new(model, Compliance::Rigid),
             stiffness: params.pbd.clone(),
             parts,
+            solo: Team::new(1),
         })
     }
 }
@@ -151,19 +156,20 @@ impl Part {
         Part { particles: cloth.vertices.clone(), heirs, levels: coarse }
     }
 
-    fn solve(&mut self, team: &mut Team, simd: SimdLevel, x: &mut [Particle], kernel: Taut, iterations: u32) {
+    fn solve(&mut self, substep: &mut Substep<'_>, solo: &mut Team, kernel: Taut) {
         for l in (0..self.levels.len()).rev() {
             let (finer, coarser) = self.levels.split_at_mut(l + 1);
             let level = &mut finer[l];
-            level.load(team, x);
+            let count = level.particles.len();
+            let team = if count < SOLO { &mut *solo } else { &mut *substep.team };
+            level.load(team, substep.x);
             if let (Heirs::Finer, Some(coarser)) = (self.heirs, coarser.first()) {
-                let count = level.particles.len();
                 coarser.hand_down(team, &mut level.state[..count]);
             }
-            level.project(team, simd, kernel, iterations);
+            level.project(team, substep.level, kernel, substep.iterations);
             level.measure(team);
             if l == 0 || self.heirs == Heirs::Finest {
-                level.hand_down(team, &mut x[self.particles.clone()]);
+                level.hand_down(substep.team, &mut substep.x[self.particles.clone()]);
             }
         }
     }
@@ -270,7 +276,7 @@ impl Method for Hierarchical {
         let family = Partly::new(&self.stiffness, substep.iterations);
         let kernel = Taut { factor: family.stretch };
         for part in &mut self.parts {
-            part.solve(substep.team, substep.level, substep.x, kernel, substep.iterations);
+            part.solve(substep, &mut self.solo, kernel);
         }
         self.cloth.gauss_seidel(substep, family, false);
     }
