@@ -31,7 +31,7 @@ fn stretch(sim: &Simulation) -> f32 {
 }
 
 /// Those with a check below. A new scene must get one.
-const CHECKED: [&str; 18] = [
+const CHECKED: [&str; 20] = [
     "hang",
     "attach",
     "sdf-collision",
@@ -40,6 +40,8 @@ const CHECKED: [&str; 18] = [
     "swirl",
     "hang-iterations",
     "horizontal",
+    "free-fall",
+    "pendulum-wind",
     "cantilever",
     "strip",
     "incline",
@@ -167,6 +169,60 @@ fn horizontal_comes_to_rest() {
     assert!(late.kinetic < 1e-3 * early.kinetic, "{} J after {} J", late.kinetic, early.kinetic);
     let most = start.iter().zip(sim.positions()).map(|(a, b)| distance(*a, *b)).fold(0.0, f32::max);
     assert!(most < 0.1, "{most} m from level");
+}
+
+/// The spring change rate at the end of `free-fall`, by method and number of levels.
+fn change_rate(method: &str, levels: u32, seed: u32) -> f64 {
+    let method = format!("simulation.method={method}");
+    let (levels, seed) =
+        (format!("simulation.hierarchy.levels={levels}"), format!("simulation.hierarchy.seed={seed}"));
+    let mut sim = scene("free-fall", &[&method, &levels, &seed]);
+    let pinned = sim.positions()[0];
+    run(&mut sim, 180);
+    assert_eq!(sim.positions()[0], pinned);
+    sim.strain().mean
+}
+
+#[test]
+fn free_fall_stretches_less_with_better_levels_and_with_more() {
+    // S5, table 3, has 67 % for PBD, 63, 48, 41 % for HPBD with 1, 3, 5 levels, 46, 34, 26 % for SHPBD and
+    // 37, 23, 19 % for GHPBD. The same order, row by row and column by column.
+    let mut before = vec![change_rate("pbd-gs", 1, 1); 3];
+    for method in ["hpbd", "shpbd", "ghpbd"] {
+        let rates: Vec<f64> = [1, 3, 5].map(|levels| change_rate(method, levels, 1)).to_vec();
+        println!("{method}: {rates:.4?} after {before:.4?}");
+        assert!(rates[0] > rates[1] && rates[1] > rates[2], "{method} with 1, 3, 5 levels: {rates:?}");
+        for (rate, before) in rates.iter().zip(&before) {
+            assert!(*rate < 0.85 * before, "{method}: {rates:?} after {before:?}");
+        }
+        before = rates;
+    }
+    // However the samples fall, they lie between.
+    let [collapsed, regular] = ["hpbd", "ghpbd"].map(|method| change_rate(method, 3, 1));
+    for seed in 2..=4 {
+        let sampled = change_rate("shpbd", 3, seed);
+        assert!(regular < sampled && sampled < collapsed, "seed {seed}: {sampled}");
+    }
+}
+
+#[test]
+fn pendulum_wind_swings_the_cloth_to_both_sides() {
+    let swing = |method: &str| {
+        let mut sim = scene("pendulum-wind", &[&format!("simulation.method={method}")]);
+        let (mut forth, mut back, mut stretch) = (0.0f32, 0.0f32, 0.0);
+        for _ in 0..40 {
+            run(&mut sim, 10);
+            let hem = sim.positions()[64 * 65 + 32];
+            (forth, back) = (forth.max(hem[2]), back.min(hem[2]));
+            stretch += sim.strain().mean / 40.0;
+        }
+        assert!(forth > 0.3 && back < -0.3, "{method}: {back} to {forth} m");
+        stretch
+    };
+    let [plain, collapsed, regular] = ["pbd-gs", "hpbd", "ghpbd"].map(swing);
+    println!("{plain} {collapsed} {regular}");
+    // S5, figure 7: the collapsed levels leave the cloth further from its length than the regular ones.
+    assert!(regular < collapsed && collapsed < plain, "{regular}, {collapsed}, {plain}");
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::mesh::hierarchy::Decision;
+
 /// How a scene is simulated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -137,13 +139,50 @@ impl Default for Newton {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Hierarchy {
-    /// Coarse levels above the cloth itself.
-    pub levels: u32,
+    /// Coarse levels above the cloth itself; 3, or as many as there is room for, if not given.
+    pub levels: Option<u32>,
+    /// Of `ghpbd`: how the rows and columns of a grid become fewer from level to level.
+    pub decision: Decision,
+    /// Of `ghpbd`: the same for the rows alone, along z, if they go another way than the columns.
+    pub decision_z: Option<Decision>,
+    /// Of `shpbd` and `ghpbd`: rows and columns of the coarsest level, 2 or more.
+    pub coarsest: u32,
+    /// Of `shpbd`, and of `ghpbd` on meshes: where the random numbers start.
+    pub seed: u32,
 }
 
 impl Default for Hierarchy {
     fn default() -> Self {
-        Hierarchy { levels: 3 }
+        Hierarchy { levels: None, decision: Decision::Linear, decision_z: None, coarsest: 3, seed: 1 }
+    }
+}
+
+impl Hierarchy {
+    /// The field that is wrong, if any, and how.
+    pub fn problem(&self) -> Option<(&'static str, String)> {
+        let Hierarchy { levels, decision, decision_z, coarsest, .. } = self;
+        if *levels == Some(0) {
+            return Some(("levels", "is 0; must be 1 or more ('pbd-gs' has no coarse levels)".into()));
+        }
+        if *coarsest < 2 {
+            return Some(("coarsest", format!("is {coarsest}; must be 2 rows and columns or more")));
+        }
+        let named = [("decision", Some(decision)), ("decision_z", decision_z.as_ref())];
+        let mut known = levels.map(|levels| (levels as usize, "levels"));
+        for (name, decision) in named {
+            let Some(decision) = decision else { continue };
+            if let Some(problem) = decision.problem() {
+                return Some((name, problem));
+            }
+            match (decision.levels(), known) {
+                (Some(given), Some((wanted, other))) if given != wanted => {
+                    return Some((name, format!("is for {given} levels, but {other} is for {wanted}")));
+                }
+                (Some(given), None) => known = Some((given, name)),
+                _ => {}
+            }
+        }
+        None
     }
 }
 

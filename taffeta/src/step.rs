@@ -447,6 +447,9 @@ fn check_params(p: &Params) -> Result<(), BuildError> {
             );
         }
     }
+    if let Some((field, problem)) = p.hierarchy.problem() {
+        return bad(&format!("hierarchy.{field}"), problem);
+    }
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use taffeta::lanes::SimdLevel;
 use taffeta::motion::{Circle, Motion, Oscillate, Spin};
 use taffeta::params::Coloring;
 use taffeta::scene::{Bending, Cloth, Collider, ColliderShape, Scene, Side, Tethers, Wind, WindKind};
+use taffeta::solver::METHODS;
 use taffeta::{BuildError, Simulation};
 
 /// Scenes that between them use every kind of constraint, both layouts, contact, friction, moving pins and wind.
@@ -65,19 +66,13 @@ fn scenes() -> Vec<(&'static str, Scene)> {
         scene.simulation.coloring = coloring;
         scene
     };
-    let forces = [soft("explicit", Coloring::Best), soft("verlet", Coloring::Best)];
-    let modules = [soft("verlet", Coloring::Modules), soft("xpbd", Coloring::Modules)];
-    let others = [soft("xpbd", Coloring::Greedy), soft("xpbd", Coloring::Phantom)];
-    let [explicit, verlet] = forces;
-    let [modules_verlet, modules_xpbd] = modules;
-    let [greedy, phantom] = others;
-    vec![
-        ("forces", explicit),
-        ("verlet with a strain limit", verlet),
-        ("a strain limit by modules", modules_verlet),
-        ("modules", modules_xpbd),
-        ("greedy colours", greedy),
-        ("phantoms", phantom),
+    let methods = METHODS.iter().map(|method| (method.name, soft(method.name, Coloring::Best)));
+    let mut scenes: Vec<(&str, Scene)> = methods.collect();
+    scenes.extend([
+        ("a strain limit by modules", soft("verlet", Coloring::Modules)),
+        ("modules", soft("xpbd", Coloring::Modules)),
+        ("greedy colours", soft("xpbd", Coloring::Greedy)),
+        ("phantoms", soft("xpbd", Coloring::Phantom)),
         ("two cloths in gusts", gusts),
         ("two cloths among eddies", eddies),
         ("grid", scene(vec![pinned])),
@@ -85,7 +80,8 @@ fn scenes() -> Vec<(&'static str, Scene)> {
         ("mesh", scene(vec![mesh])),
         ("mesh, dihedral", scene(vec![curved])),
         ("two cloths, iterations", several),
-    ]
+    ]);
+    scenes
 }
 
 fn hash(scene: &Scene, threads: usize, level: SimdLevel) -> Result<u64, BuildError> {

@@ -3,11 +3,15 @@
 mod elements;
 mod explicit;
 mod forces;
+mod ghpbd;
+mod hierarchy;
+mod hpbd;
 mod limits;
 mod newton;
 pub mod objective;
 mod palette;
 mod pbd;
+mod shpbd;
 mod sweeps;
 mod verlet;
 mod xpbd;
@@ -162,6 +166,33 @@ pub const METHODS: &[MethodInfo] = &[
         good_for: "the reference that others are measured against; not real time",
         stable: "any dt; longer substeps are more damped",
         build: |model, params| Ok(Box::new(newton::Newton::new(model, &params.newton))),
+    },
+    MethodInfo {
+        name: "hpbd",
+        about: "position based dynamics on coarse levels of collapsed vertices, then on the cloth",
+        citation: "Müller, Hierarchical position based dynamics, 2008",
+        kinds: &Kind::ALL,
+        good_for: "stiffer cloth than pbd-gs for the same iterations, on any mesh",
+        stable: "any dt",
+        build: |model, params| Ok(Box::new(hpbd::new(model, params)?)),
+    },
+    MethodInfo {
+        name: "shpbd",
+        about: "position based dynamics on coarse levels by blue-noise sampling, then on the cloth",
+        citation: "Wang, Zheng, Qian, Li, Sampling hierarchical position-based dynamics simulation, 2017",
+        kinds: &Kind::ALL,
+        good_for: "as hpbd, with coarse levels that stay even; on any mesh",
+        stable: "any dt",
+        build: |model, params| Ok(Box::new(shpbd::new(model, params)?)),
+    },
+    MethodInfo {
+        name: "ghpbd",
+        about: "position based dynamics on coarse grids of chosen rows and columns, then on the cloth",
+        citation: "Zheng, Wang, Li, Cloth simulation based on grid-hierarchical dynamic simulation method, 2017",
+        kinds: &Kind::ALL,
+        good_for: "the stiffest of the hierarchical methods on regular grids",
+        stable: "any dt",
+        build: |model, params| Ok(Box::new(ghpbd::new(model, params)?)),
     },
 ];
 
