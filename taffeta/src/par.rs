@@ -251,7 +251,7 @@ impl Drop for Team {
 }
 
 /// A slice that the members of a team write together, each to elements that no other touches between two
-/// barriers. That promise is the caller's, hence the `unsafe` methods; it is made in `wide.rs`, where the
+/// barriers. That promise is the caller's, hence the `unsafe` methods; it is made in `wide/`, where the
 /// colouring was checked when it was built, and in [`Team::for_each_chunk`], by construction.
 pub struct Shared<'a, T> {
     start: *mut T,
