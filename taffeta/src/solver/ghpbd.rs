@@ -11,14 +11,11 @@
 //!
 //! Zheng, Wang, Li, *Cloth simulation based on grid-hierarchical dynamic simulation method*, 2017.
 
-use super::hierarchy::Hierarchical;
+use super::hierarchy::{Hierarchical, most_that_fit};
 use crate::error::BuildError;
 use crate::mesh::hierarchy::{DISK_DENSITY, Heirs, lattice, sample};
 use crate::model::Model;
 use crate::params::Params;
-
-/// Poisson disks narrower than this, in spacings of the vertices, would leave nearly all of them.
-const NARROWEST: f32 = 1.1;
 
 /// The method for `model`.
 pub fn new(model: &Model, params: &Params) -> Result<Hierarchical, BuildError> {
@@ -42,15 +39,14 @@ pub fn new(model: &Model, params: &Params) -> Result<Hierarchical, BuildError> {
         Some(grid) => lattice(sheet, grid, &counts([grid.columns(), grid.rows()], most)),
         None => {
             let side = (sheet.rest.len() as f32).sqrt();
-            let radius = |&[x, z]: &[usize; 2]| side * (DISK_DENSITY / (x * z) as f32).sqrt();
-            let fits = |levels: &usize| {
-                let counts = counts([side as usize; 2], *levels);
-                counts.len() == *levels && radius(&counts[0]) >= NARROWEST
-            };
-            let levels = (1..=most.min(side as usize)).rev().find(fits).unwrap_or(0);
-            let counts = counts([side as usize; 2], levels);
-            let radii = counts.iter().map(|counts| sheet.spacing() * radius(counts));
-            sample(sheet, radii, hierarchy.seed, Heirs::Finest)
+            let radius =
+                |&[x, z]: &[usize; 2]| sheet.spacing() * side * (DISK_DENSITY / (x * z) as f32).sqrt();
+            most_that_fit(most.min(side as usize), |levels| {
+                let radii: Vec<f32> = counts([side as usize; 2], levels).iter().map(radius).collect();
+                // Narrower disks than the spacing leave all vertices.
+                let fit = radii.first().is_some_and(|&first| first >= sheet.spacing());
+                sample(sheet, radii.into_iter().filter(|_| fit), hierarchy.seed, Heirs::Finest)
+            })
         }
     })
 }

@@ -114,6 +114,12 @@ impl Hierarchical {
     }
 }
 
+/// The most levels, up to `most`, of which `build` can make as many as it is asked for.
+pub fn most_that_fit(most: usize, build: impl Fn(usize) -> Vec<Level>) -> Vec<Level> {
+    let full = |levels: usize| Some(build(levels)).filter(|built| built.len() == levels);
+    (1..=most).rev().find_map(full).unwrap_or_default()
+}
+
 /// A cloth of the model as something to make coarser.
 fn sheet_of<'a>(model: &'a Model, cloth: &ClothPart) -> Sheet<'a> {
     let first = cloth.vertices.start as u32;

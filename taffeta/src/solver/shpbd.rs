@@ -7,7 +7,7 @@
 //!
 //! Wang, Zheng, Qian, Li, *Sampling hierarchical position-based dynamics simulation*, 2017.
 
-use super::hierarchy::Hierarchical;
+use super::hierarchy::{Hierarchical, most_that_fit};
 use crate::error::BuildError;
 use crate::mesh::hierarchy::{DISK_DENSITY, Heirs, sample};
 use crate::model::Model;
@@ -24,8 +24,9 @@ pub fn new(model: &Model, params: &Params) -> Result<Hierarchical, BuildError> {
         let side = (sheet.rest.len() as f32).sqrt();
         let widest = DISK_DENSITY.sqrt() * side / (hierarchy.coarsest - 1) as f32;
         let room = (libm::logf(widest) / libm::logf(LEAST_RATIO)).max(0.0) as usize;
-        let levels = most.min(room);
-        let radius = |level: usize| sheet.spacing() * libm::powf(widest, level as f32 / levels as f32);
-        sample(sheet, (1..=levels).map(radius), hierarchy.seed, Heirs::Finer)
+        most_that_fit(most.min(room), |levels| {
+            let radius = |level: usize| sheet.spacing() * libm::powf(widest, level as f32 / levels as f32);
+            sample(sheet, (1..=levels).map(radius), hierarchy.seed, Heirs::Finer)
+        })
     })
 }
