@@ -112,3 +112,23 @@ fn the_bits_do_not_depend_on_threads_or_instructions() {
         }
     }
 }
+
+#[test]
+fn every_position_method_gives_the_same_bits_too() {
+    for method in ["pbd-gs", "pbd-jacobi", "pbd-sor", "xpbd-jacobi", "xpbd-chebyshev"] {
+        for (name, mut scene) in scenes() {
+            scene.simulation.method = method.into();
+            scene.simulation.substeps = 2;
+            scene.simulation.iterations = 4;
+            let expected = hash(&scene, 1, SimdLevel::Scalar).unwrap();
+            for level in SimdLevel::all() {
+                assert_eq!(hash(&scene, 1, level).unwrap(), expected, "{method}, {name}: {}", level.name());
+            }
+            assert_eq!(
+                hash(&scene, 3, SimdLevel::best()).unwrap(),
+                expected,
+                "{method}, {name}: three threads"
+            );
+        }
+    }
+}
