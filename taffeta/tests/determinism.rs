@@ -66,6 +66,10 @@ fn scenes() -> Vec<(&'static str, Scene)> {
         scene.simulation.coloring = coloring;
         scene
     };
+    // With iterations enough to accelerate, begin anew and estimate.
+    let mut accelerated = soft("xpbd-chebyshev", Coloring::Best);
+    accelerated.simulation.iterations = 15;
+    accelerated.simulation.substeps = 2;
     let methods = METHODS.iter().map(|method| (method.name, soft(method.name, Coloring::Best)));
     let mut scenes: Vec<(&str, Scene)> = methods.collect();
     scenes.extend([
@@ -73,6 +77,7 @@ fn scenes() -> Vec<(&'static str, Scene)> {
         ("modules", soft("xpbd", Coloring::Modules)),
         ("greedy colours", soft("xpbd", Coloring::Greedy)),
         ("phantoms", soft("xpbd", Coloring::Phantom)),
+        ("accelerated", accelerated),
         ("two cloths in gusts", gusts),
         ("two cloths among eddies", eddies),
         ("grid", scene(vec![pinned])),
@@ -109,26 +114,6 @@ fn the_bits_do_not_depend_on_threads_or_instructions() {
                     assert_eq!(got, expected, "{name}: {threads} threads, {}", level.name());
                 }
             }
-        }
-    }
-}
-
-#[test]
-fn every_position_method_gives_the_same_bits_too() {
-    for method in ["pbd-gs", "pbd-jacobi", "pbd-sor", "xpbd-jacobi", "xpbd-chebyshev"] {
-        for (name, mut scene) in scenes() {
-            scene.simulation.method = method.into();
-            scene.simulation.substeps = 2;
-            scene.simulation.iterations = 4;
-            let expected = hash(&scene, 1, SimdLevel::Scalar).unwrap();
-            for level in SimdLevel::all() {
-                assert_eq!(hash(&scene, 1, level).unwrap(), expected, "{method}, {name}: {}", level.name());
-            }
-            assert_eq!(
-                hash(&scene, 3, SimdLevel::best()).unwrap(),
-                expected,
-                "{method}, {name}: three threads"
-            );
         }
     }
 }

@@ -148,3 +148,18 @@ fn no_spectral_radius_makes_chebyshev_diverge() {
         }
     }
 }
+
+#[test]
+fn figures_out_of_range_are_refused_by_name() {
+    let refused = |change: fn(&mut Scene), field: &str| {
+        let mut scene = scene("pbd-sor", grid_cloth([0.5, 0.5], [4, 4]));
+        change(&mut scene);
+        let error = Simulation::new(&scene).err().expect(field).to_string();
+        assert!(error.contains(field), "{error}");
+    };
+    refused(|s| s.simulation.pbd.stretch = 1.5, "simulation.pbd.stretch");
+    refused(|s| s.simulation.pbd.bend = -0.1, "simulation.pbd.bend");
+    refused(|s| s.simulation.pbd.omega = 2.0, "simulation.pbd.omega");
+    refused(|s| s.simulation.chebyshev.rho = Some(1.0), "simulation.chebyshev.rho");
+    refused(|s| s.simulation.chebyshev.gamma = f32::NAN, "simulation.chebyshev.gamma");
+}
