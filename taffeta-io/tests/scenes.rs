@@ -158,6 +158,73 @@ fn hang_iterations_agree() {
     }
 }
 
+/// Position based dynamics gets stiffer with every iteration, XPBD has the stiffness of its fabric.
+#[test]
+fn hang_iterations_matter_to_pbd_and_not_to_xpbd() {
+    let shape = |method: &str, iterations: u32| {
+        let sets = [
+            "cloth.0.resolution=32".into(),
+            format!("simulation.method={method}"),
+            format!("simulation.iterations={iterations}"),
+        ];
+        let mut sim = scene("hang-iterations", &sets.each_ref().map(String::as_str));
+        run(&mut sim, 150);
+        sim.positions().to_vec()
+    };
+    let change = |method: &str| {
+        let (few, many) = (shape(method, 20), shape(method, 160));
+        few.iter().zip(&many).map(|(a, b)| distance(*a, *b)).fold(0.0, f32::max) / 2.0
+    };
+    let [pbd, jacobi, xpbd] = ["pbd-gs", "pbd-jacobi", "xpbd"].map(change);
+    println!(
+        "20 to 160 iterations move pbd-gs by {pbd:.1e}, pbd-jacobi by {jacobi:.1e}, xpbd by {xpbd:.1e} sizes"
+    );
+    assert!(xpbd < 0.002, "xpbd changes by {xpbd} of the cloth's size");
+    assert!(pbd > 10.0 * xpbd && jacobi > 10.0 * xpbd, "pbd-gs changes by {pbd}, pbd-jacobi by {jacobi}");
+}
+
+/// S1, figures 4.4 and 4.5, as means of log h and of log Σ (|pᵢ − pⱼ| − d)² over the frames.
+#[test]
+fn horizontal_converges_in_the_order_of_the_methods() {
+    let curve = |sets: &[&str]| {
+        let mut sim = scene("horizontal", sets);
+        sim.measure_residual(true);
+        let (frames, mut sums) = (200, [0.0; 2]);
+        for _ in 0..frames {
+            run(&mut sim, 1);
+            let x = &sim.state().x;
+            let strain = |row: &taffeta::color::Row<2, 2>| {
+                let [a, b] = row.particles.map(|i| x[i as usize].p);
+                ((distance(a, b) - row.params[1]) as f64).powi(2)
+            };
+            sums[1] += sim.model().distance.iter().map(strain).sum::<f64>().log10() / frames as f64;
+            sums[0] += sim.residual().expect("it was measured").log10() / frames as f64;
+        }
+        println!("{sets:?}: log h {:.3}, log residual strain {:.3}", sums[0], sums[1]);
+        sums
+    };
+    let rho = |rho: f32| {
+        let set = format!("simulation.chebyshev.rho={rho}");
+        curve(&["simulation.method=xpbd-chebyshev", &set])
+    };
+    let coloured = curve(&[]);
+    let jacobi = curve(&["simulation.method=xpbd-jacobi"]);
+    let estimated = curve(&["simulation.method=xpbd-chebyshev"]);
+    let fixed = [0.6, 0.7, 0.8, 0.9, 0.95].map(rho);
+    for i in 0..2 {
+        assert!(coloured[i] < estimated[i].min(jacobi[i]), "coloured XPBD converges fastest");
+        assert!(fixed.iter().all(|f| coloured[i] < f[i]), "coloured XPBD converges fastest");
+        let gain = |curve: [f64; 2]| jacobi[i] - curve[i];
+        assert!(gain(fixed[3]) > 0.2, "ρ = 0.9 beats Jacobi");
+        assert!(gain(fixed[0]) < 0.35 * gain(fixed[3]), "ρ = 0.6 hardly helps");
+        assert!(fixed.iter().all(|f| estimated[i] <= f[i]), "the estimate is as good as any of these");
+    }
+    for extreme in [0.3, 0.98, 0.99, 0.999] {
+        let curve = rho(extreme);
+        assert!(curve[0] < jacobi[0] + 0.01 && curve[1] < jacobi[1] + 0.01, "ρ = {extreme} does not diverge");
+    }
+}
+
 #[test]
 fn horizontal_comes_to_rest() {
     let mut sim = scene("horizontal", &[]);

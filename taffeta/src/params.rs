@@ -157,6 +157,34 @@ impl Default for Hierarchy {
     }
 }
 
+impl Pbd {
+    /// The field that is wrong, if any, and how.
+    pub fn problem(&self) -> Option<(&'static str, String)> {
+        for (field, k) in [("stretch", self.stretch), ("bend", self.bend)] {
+            if !(0.0..=1.0).contains(&k) {
+                let problem = format!("is {k}; must be from 0 to 1, the part of an error that is taken back");
+                return Some((field, problem));
+            }
+        }
+        let omega = self.omega;
+        let bad = !(omega > 0.0 && omega < 2.0);
+        bad.then(|| ("omega", format!("is {omega}; must be above 0 and below 2, for example 1.5")))
+    }
+}
+
+impl Chebyshev {
+    /// The field that is wrong, if any, and how.
+    pub fn problem(&self) -> Option<(&'static str, String)> {
+        if let Some(rho) = self.rho.filter(|rho| !(0.0..1.0).contains(rho)) {
+            let problem = format!("is {rho}; must be 0 or more and below 1, or left out to be estimated");
+            return Some(("rho", problem));
+        }
+        let gamma = self.gamma;
+        let bad = !(gamma > 0.0 && gamma <= 1.0);
+        bad.then(|| ("gamma", format!("is {gamma}; must be above 0 and at most 1")))
+    }
+}
+
 impl Hierarchy {
     /// The field that is wrong, if any, and how.
     pub fn problem(&self) -> Option<(&'static str, String)> {

@@ -49,6 +49,7 @@ fn no_allocation_after_the_first_frames() {
     soft.cloth.iter_mut().for_each(|cloth| cloth.fabric = fabric(0.2, 30.0, 10.0, 1e-6));
     soft.cloth[0].strain_limit = Some(0.1);
     soft.simulation.substeps = 5;
+    soft.simulation.iterations = 3;
     let mut phantom = soft.clone();
     phantom.simulation.coloring = Coloring::Phantom;
     scenes.push(("phantoms".into(), phantom));

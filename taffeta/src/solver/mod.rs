@@ -1,11 +1,13 @@
 //! Methods: one file each, behind one trait.
 
+mod chebyshev;
 mod elements;
 mod explicit;
 mod forces;
 mod ghpbd;
 mod hierarchy;
 mod hpbd;
+mod jacobi;
 mod limits;
 mod newton;
 pub mod objective;
@@ -15,6 +17,7 @@ mod shpbd;
 mod sweeps;
 mod verlet;
 mod xpbd;
+mod xpbd_jacobi;
 
 use crate::collide::{Body, Contacts};
 use crate::constraint::Kind;
@@ -150,6 +153,24 @@ pub const METHODS: &[MethodInfo] = &[
         build: |model, params| Ok(Box::new(pbd::PbdGs::new(model, params)?)),
     },
     MethodInfo {
+        name: "pbd-jacobi",
+        about: "position based dynamics, Jacobi: the mean of all corrections at a vertex",
+        citation: "Macklin, Müller, Chentanez, Kim, Unified particle physics, 2014; masses split after Tonge et al. 2012",
+        kinds: &Kind::ALL,
+        good_for: "comparison: no order of solving, but soft, since every correction is divided by its neighbours",
+        stable: "any dt",
+        build: |model, params| Ok(Box::new(pbd::PbdJacobi::new(model, params, 1.0))),
+    },
+    MethodInfo {
+        name: "pbd-sor",
+        about: "position based dynamics, Jacobi with over-relaxation: ω times the mean correction",
+        citation: "Macklin, Müller, Chentanez, Kim, Unified particle physics, 2014; masses split after Tonge et al. 2012",
+        kinds: &Kind::ALL,
+        good_for: "as pbd-jacobi, in fewer iterations",
+        stable: "any dt, for ω from 0 to below 2",
+        build: |model, params| Ok(Box::new(pbd::PbdJacobi::new(model, params, params.pbd.omega))),
+    },
+    MethodInfo {
         name: "xpbd",
         about: "extended position based dynamics, coloured Gauss–Seidel",
         citation: "Macklin, Müller, Chentanez 2016; Macklin et al., Small steps, 2019",
@@ -157,6 +178,24 @@ pub const METHODS: &[MethodInfo] = &[
         good_for: "real time: stiff, stable and fast; true stiffness at any iteration count that converges",
         stable: "any dt; more substeps are stiffer and less damped",
         build: |model, params| Ok(Box::new(xpbd::Xpbd::new(model, params)?)),
+    },
+    MethodInfo {
+        name: "xpbd-jacobi",
+        about: "extended position based dynamics, all constraints at once, with split masses",
+        citation: "Macklin, Müller, Chentanez 2016; Tonge, Benevolenski, Voroshilov 2012",
+        kinds: &Kind::ALL,
+        good_for: "comparison: no order of solving; needs many more iterations than xpbd for the same solution",
+        stable: "any dt",
+        build: |model, _| Ok(Box::new(xpbd_jacobi::XpbdJacobi::new(model))),
+    },
+    MethodInfo {
+        name: "xpbd-chebyshev",
+        about: "xpbd-jacobi with Chebyshev acceleration of positions and multipliers",
+        citation: "Wang, A Chebyshev semi-iterative approach, 2015; Hageman, Young, Applied iterative methods, 1981",
+        kinds: &Kind::ALL,
+        good_for: "many iterations a substep, where it needs about the root of those of xpbd-jacobi",
+        stable: "any dt; falls back to plain iterations where the acceleration would diverge",
+        build: |model, params| Ok(Box::new(chebyshev::XpbdChebyshev::new(model, params))),
     },
     MethodInfo {
         name: "newton",
