@@ -158,7 +158,7 @@ pub struct CompareArgs {
     /// What errors are measured against: a method, with settings if need be
     #[arg(long, value_name = "NAME", default_value = "newton")]
     pub reference: String,
-    /// Frames over which errors are measured
+    /// Frames over which errors are measured; not more than the curves have
     #[arg(long, value_name = "N", default_value_t = 12, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub horizon: u32,
     /// Substeps of the finest reference, which stands for the true motion; an even number

@@ -8,6 +8,7 @@ mod cli;
 mod compare;
 mod fault;
 mod hardware;
+mod html;
 mod list;
 mod measure;
 mod record;

@@ -19,8 +19,8 @@ fn coarse(name: &str) -> Scene {
             cloth.resolution = Pair([x, z].map(|n| ((n as f32 * ratio).round() as u32).max(2)));
         }
     }
-    // Five levels want a finer cloth.
-    scene.simulation.hierarchy.levels = scene.simulation.hierarchy.levels.min(1);
+    // As many as there is room for.
+    scene.simulation.hierarchy.levels = None;
     scene
 }
 

@@ -31,7 +31,7 @@ fn stretch(sim: &Simulation) -> f32 {
 }
 
 /// Those with a check below. A new scene must get one.
-const CHECKED: [&str; 18] = [
+const CHECKED: [&str; 20] = [
     "hang",
     "attach",
     "sdf-collision",
@@ -40,6 +40,8 @@ const CHECKED: [&str; 18] = [
     "swirl",
     "hang-iterations",
     "horizontal",
+    "free-fall",
+    "pendulum-wind",
     "cantilever",
     "strip",
     "incline",
@@ -156,6 +158,73 @@ fn hang_iterations_agree() {
     }
 }
 
+/// Position based dynamics gets stiffer with every iteration, XPBD has the stiffness of its fabric.
+#[test]
+fn hang_iterations_matter_to_pbd_and_not_to_xpbd() {
+    let shape = |method: &str, iterations: u32| {
+        let sets = [
+            "cloth.0.resolution=32".into(),
+            format!("simulation.method={method}"),
+            format!("simulation.iterations={iterations}"),
+        ];
+        let mut sim = scene("hang-iterations", &sets.each_ref().map(String::as_str));
+        run(&mut sim, 150);
+        sim.positions().to_vec()
+    };
+    let change = |method: &str| {
+        let (few, many) = (shape(method, 20), shape(method, 160));
+        few.iter().zip(&many).map(|(a, b)| distance(*a, *b)).fold(0.0, f32::max) / 2.0
+    };
+    let [pbd, jacobi, xpbd] = ["pbd-gs", "pbd-jacobi", "xpbd"].map(change);
+    println!(
+        "20 to 160 iterations move pbd-gs by {pbd:.1e}, pbd-jacobi by {jacobi:.1e}, xpbd by {xpbd:.1e} sizes"
+    );
+    assert!(xpbd < 0.002, "xpbd changes by {xpbd} of the cloth's size");
+    assert!(pbd > 10.0 * xpbd && jacobi > 10.0 * xpbd, "pbd-gs changes by {pbd}, pbd-jacobi by {jacobi}");
+}
+
+/// S1, figures 4.4 and 4.5, as means of log h and of log Σ (|pᵢ − pⱼ| − d)² over the frames.
+#[test]
+fn horizontal_converges_in_the_order_of_the_methods() {
+    let curve = |sets: &[&str]| {
+        let mut sim = scene("horizontal", sets);
+        sim.measure_residual(true);
+        let (frames, mut sums) = (200, [0.0; 2]);
+        for _ in 0..frames {
+            run(&mut sim, 1);
+            let x = &sim.state().x;
+            let strain = |row: &taffeta::color::Row<2, 2>| {
+                let [a, b] = row.particles.map(|i| x[i as usize].p);
+                ((distance(a, b) - row.params[1]) as f64).powi(2)
+            };
+            sums[1] += sim.model().distance.iter().map(strain).sum::<f64>().log10() / frames as f64;
+            sums[0] += sim.residual().expect("it was measured").log10() / frames as f64;
+        }
+        println!("{sets:?}: log h {:.3}, log residual strain {:.3}", sums[0], sums[1]);
+        sums
+    };
+    let rho = |rho: f32| {
+        let set = format!("simulation.chebyshev.rho={rho}");
+        curve(&["simulation.method=xpbd-chebyshev", &set])
+    };
+    let coloured = curve(&[]);
+    let jacobi = curve(&["simulation.method=xpbd-jacobi"]);
+    let estimated = curve(&["simulation.method=xpbd-chebyshev"]);
+    let fixed = [0.6, 0.7, 0.8, 0.9, 0.95].map(rho);
+    for i in 0..2 {
+        assert!(coloured[i] < estimated[i].min(jacobi[i]), "coloured XPBD converges fastest");
+        assert!(fixed.iter().all(|f| coloured[i] < f[i]), "coloured XPBD converges fastest");
+        let gain = |curve: [f64; 2]| jacobi[i] - curve[i];
+        assert!(gain(fixed[3]) > 0.2, "ρ = 0.9 beats Jacobi");
+        assert!(gain(fixed[0]) < 0.35 * gain(fixed[3]), "ρ = 0.6 hardly helps");
+        assert!(fixed.iter().all(|f| estimated[i] <= f[i]), "the estimate is as good as any of these");
+    }
+    for extreme in [0.3, 0.98, 0.99, 0.999] {
+        let curve = rho(extreme);
+        assert!(curve[0] < jacobi[0] + 0.01 && curve[1] < jacobi[1] + 0.01, "ρ = {extreme} does not diverge");
+    }
+}
+
 #[test]
 fn horizontal_comes_to_rest() {
     let mut sim = scene("horizontal", &[]);
@@ -167,6 +236,60 @@ fn horizontal_comes_to_rest() {
     assert!(late.kinetic < 1e-3 * early.kinetic, "{} J after {} J", late.kinetic, early.kinetic);
     let most = start.iter().zip(sim.positions()).map(|(a, b)| distance(*a, *b)).fold(0.0, f32::max);
     assert!(most < 0.1, "{most} m from level");
+}
+
+/// The spring change rate at the end of `free-fall`, by method and number of levels.
+fn change_rate(method: &str, levels: u32, seed: u32) -> f64 {
+    let method = format!("simulation.method={method}");
+    let (levels, seed) =
+        (format!("simulation.hierarchy.levels={levels}"), format!("simulation.hierarchy.seed={seed}"));
+    let mut sim = scene("free-fall", &[&method, &levels, &seed]);
+    let pinned = sim.positions()[0];
+    run(&mut sim, 180);
+    assert_eq!(sim.positions()[0], pinned);
+    sim.strain().mean
+}
+
+#[test]
+fn free_fall_stretches_less_with_better_levels_and_with_more() {
+    // S5, table 3, has 67 % for PBD, 63, 48, 41 % for HPBD with 1, 3, 5 levels, 46, 34, 26 % for SHPBD and
+    // 37, 23, 19 % for GHPBD. The same order, row by row and column by column.
+    let mut before = vec![change_rate("pbd-gs", 1, 1); 3];
+    for method in ["hpbd", "shpbd", "ghpbd"] {
+        let rates: Vec<f64> = [1, 3, 5].map(|levels| change_rate(method, levels, 1)).to_vec();
+        println!("{method}: {rates:.4?} after {before:.4?}");
+        assert!(rates[0] > rates[1] && rates[1] > rates[2], "{method} with 1, 3, 5 levels: {rates:?}");
+        for (rate, before) in rates.iter().zip(&before) {
+            assert!(*rate < 0.85 * before, "{method}: {rates:?} after {before:?}");
+        }
+        before = rates;
+    }
+    // However the samples fall, they lie between.
+    let [collapsed, regular] = ["hpbd", "ghpbd"].map(|method| change_rate(method, 3, 1));
+    for seed in 2..=4 {
+        let sampled = change_rate("shpbd", 3, seed);
+        assert!(regular < sampled && sampled < collapsed, "seed {seed}: {sampled}");
+    }
+}
+
+#[test]
+fn pendulum_wind_swings_the_cloth_to_both_sides() {
+    let swing = |method: &str| {
+        let mut sim = scene("pendulum-wind", &[&format!("simulation.method={method}")]);
+        let (mut forth, mut back, mut stretch) = (0.0f32, 0.0f32, 0.0);
+        for _ in 0..40 {
+            run(&mut sim, 10);
+            let hem = sim.positions()[64 * 65 + 32];
+            (forth, back) = (forth.max(hem[2]), back.min(hem[2]));
+            stretch += sim.strain().mean / 40.0;
+        }
+        assert!(forth > 0.3 && back < -0.3, "{method}: {back} to {forth} m");
+        stretch
+    };
+    let [plain, collapsed, regular] = ["pbd-gs", "hpbd", "ghpbd"].map(swing);
+    println!("{plain} {collapsed} {regular}");
+    // S5, figure 7: the collapsed levels leave the cloth further from its length than the regular ones.
+    assert!(regular < collapsed && collapsed < plain, "{regular}, {collapsed}, {plain}");
 }
 
 #[test]

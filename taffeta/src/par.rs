@@ -251,7 +251,7 @@ impl Drop for Team {
 }
 
 /// A slice that the members of a team write together, each to elements that no other touches between two
-/// barriers. That promise is the caller's, hence the `unsafe` methods; it is made in `wide.rs`, where the
+/// barriers. That promise is the caller's, hence the `unsafe` methods; it is made in `wide/`, where the
 /// colouring was checked when it was built, and in [`Team::for_each_chunk`], by construction.
 pub struct Shared<'a, T> {
     start: *mut T,
@@ -350,6 +350,34 @@ impl Team {
             let (pa, pb, pc) = unsafe { (a.part(range.clone()), b.part(range.clone()), c.part(range_c)) };
             work(range.start, pa, pb, pc);
         });
+    }
+
+    /// The same over three slices in pieces of exactly `grain` items (but for the last), and the sums of the two figures that
+    /// `work` gives for each. Pieces are summed in order, so the sums do not depend on the number of threads. `partial` is room
+    /// for the figures of the pieces.
+    pub fn sum_chunks3<T: Send, U: Send, V: Send>(
+        &mut self,
+        a: &mut [T],
+        b: &mut [U],
+        c: &mut [V],
+        grain: usize,
+        partial: &mut Vec<[f64; 2]>,
+        work: impl Fn(&mut [T], &mut [U], &mut [V]) -> [f64; 2] + Sync,
+    ) -> [f64; 2] {
+        assert!(a.len() == b.len() && a.len() == c.len());
+        partial.clear();
+        partial.resize(a.len().div_ceil(grain), [0.0; 2]);
+        let (a, b, c) = (Shared::new(a), Shared::new(b), Shared::new(c));
+        self.for_each_chunk(partial, 1, |first, partial| {
+            for (i, partial) in partial.iter_mut().enumerate() {
+                let start = (first + i) * grain;
+                let range = start..(start + grain).min(a.len());
+                // SAFETY: each piece belongs to one entry of `partial`, and that to one member.
+                let (pa, pb, pc) = unsafe { (a.part(range.clone()), b.part(range.clone()), c.part(range)) };
+                *partial = work(pa, pb, pc);
+            }
+        });
+        partial.iter().fold([0.0; 2], |sum, part| [sum[0] + part[0], sum[1] + part[1]])
     }
 }
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::mesh::hierarchy::Decision;
+
 /// How a scene is simulated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -137,13 +139,78 @@ impl Default for Newton {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Hierarchy {
-    /// Coarse levels above the cloth itself.
-    pub levels: u32,
+    /// Coarse levels above the cloth itself; 3, or as many as there is room for, if not given.
+    pub levels: Option<u32>,
+    /// Of `ghpbd`: how the rows and columns of a grid become fewer from level to level.
+    pub decision: Decision,
+    /// Of `ghpbd`: the same for the rows alone, along z, if they go another way than the columns.
+    pub decision_z: Option<Decision>,
+    /// Of `shpbd` and `ghpbd`: rows and columns of the coarsest level, 2 or more.
+    pub coarsest: u32,
+    /// Of `shpbd`, and of `ghpbd` on meshes: where the random numbers start.
+    pub seed: u32,
 }
 
 impl Default for Hierarchy {
     fn default() -> Self {
-        Hierarchy { levels: 3 }
+        Hierarchy { levels: None, decision: Decision::Linear, decision_z: None, coarsest: 3, seed: 1 }
+    }
+}
+
+impl Pbd {
+    /// The field that is wrong, if any, and how.
+    pub fn problem(&self) -> Option<(&'static str, String)> {
+        for (field, k) in [("stretch", self.stretch), ("bend", self.bend)] {
+            if !(0.0..=1.0).contains(&k) {
+                let problem = format!("is {k}; must be from 0 to 1, the part of an error that is taken back");
+                return Some((field, problem));
+            }
+        }
+        let omega = self.omega;
+        let bad = !(omega > 0.0 && omega < 2.0);
+        bad.then(|| ("omega", format!("is {omega}; must be above 0 and below 2, for example 1.5")))
+    }
+}
+
+impl Chebyshev {
+    /// The field that is wrong, if any, and how.
+    pub fn problem(&self) -> Option<(&'static str, String)> {
+        if let Some(rho) = self.rho.filter(|rho| !(0.0..1.0).contains(rho)) {
+            let problem = format!("is {rho}; must be 0 or more and below 1, or left out to be estimated");
+            return Some(("rho", problem));
+        }
+        let gamma = self.gamma;
+        let bad = !(gamma > 0.0 && gamma <= 1.0);
+        bad.then(|| ("gamma", format!("is {gamma}; must be above 0 and at most 1")))
+    }
+}
+
+impl Hierarchy {
+    /// The field that is wrong, if any, and how.
+    pub fn problem(&self) -> Option<(&'static str, String)> {
+        let Hierarchy { levels, decision, decision_z, coarsest, .. } = self;
+        if *levels == Some(0) {
+            return Some(("levels", "is 0; must be 1 or more ('pbd-gs' has no coarse levels)".into()));
+        }
+        if *coarsest < 2 {
+            return Some(("coarsest", format!("is {coarsest}; must be 2 rows and columns or more")));
+        }
+        let named = [("decision", Some(decision)), ("decision_z", decision_z.as_ref())];
+        let mut known = levels.map(|levels| (levels as usize, "levels"));
+        for (name, decision) in named {
+            let Some(decision) = decision else { continue };
+            if let Some(problem) = decision.problem() {
+                return Some((name, problem));
+            }
+            match (decision.levels(), known) {
+                (Some(given), Some((wanted, other))) if given != wanted => {
+                    return Some((name, format!("is for {given} levels, but {other} is for {wanted}")));
+                }
+                (Some(given), None) => known = Some((given, name)),
+                _ => {}
+            }
+        }
+        None
     }
 }
 

@@ -439,12 +439,14 @@ fn check_params(p: &Params) -> Result<(), BuildError> {
     if !(p.verlet.strain_limit >= 0.0 && p.verlet.strain_limit.is_finite()) {
         return bad("verlet.strain_limit", format!("is {}; must be 0 or more", p.verlet.strain_limit));
     }
-    for (field, k) in [("pbd.stretch", p.pbd.stretch), ("pbd.bend", p.pbd.bend)] {
-        if !(0.0..=1.0).contains(&k) {
-            return bad(
-                field,
-                format!("is {k}; must be from 0 to 1, the part of an error that is taken back"),
-            );
+    let tables = [
+        ("pbd", p.pbd.problem()),
+        ("chebyshev", p.chebyshev.problem()),
+        ("hierarchy", p.hierarchy.problem()),
+    ];
+    for (table, problem) in tables {
+        if let Some((field, problem)) = problem {
+            return bad(&format!("{table}.{field}"), problem);
         }
     }
     Ok(())

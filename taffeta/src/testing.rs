@@ -36,8 +36,8 @@ pub fn promises(method: &str) -> Promises {
         // Its springs stiffen as they stretch, and the strain limit takes over beyond.
         "verlet" => (false, false, true),
         "pbd-gs" | "pbd-jacobi" | "pbd-sor" => (false, false, true),
-        // Corrections go from coarse to fine vertices by distance, not by mass.
-        "hpbd" | "shpbd" | "ghpbd" => (false, false, false),
+        // Coarse vertices have the mass of what they move.
+        "hpbd" | "shpbd" | "ghpbd" => (false, false, true),
         _ => panic!("write down what '{method}' promises"),
     };
     Promises { true_stiffness, implicit_euler, momentum }
@@ -81,8 +81,6 @@ fn scene(method: &str, cloth: Cloth, substeps: u32, iterations: u32) -> Scene {
     scene.simulation.method = method.into();
     scene.simulation.substeps = substeps;
     scene.simulation.iterations = iterations;
-    // Small enough for every method.
-    scene.simulation.hierarchy.levels = 1;
     scene
 }
 

@@ -3,6 +3,7 @@
 mod coloring;
 mod documents;
 mod kernels;
+mod methods;
 mod start;
 mod table;
 
@@ -32,6 +33,7 @@ struct Suite {
 
 const SUITES: &[Suite] = &[
     Suite { name: "kernels", run: kernels::run },
+    Suite { name: "methods", run: methods::run },
     Suite { name: "coloring", run: coloring::run },
     Suite { name: "start", run: start::run },
     Suite { name: "documents", run: documents::run },

@@ -10,6 +10,7 @@ use taffeta_io::output;
 use super::Options;
 use crate::fault::{Fault, say};
 use crate::hardware;
+use crate::html::escaped;
 
 /// Prints a table and notes, or JSON, and writes the file that was asked for: `.html` or `.csv`.
 pub fn report<const N: usize>(
@@ -125,7 +126,3 @@ const STYLE: &str = "body{font:14px/1.45 system-ui,sans-serif;max-width:86em;mar
     table{border-collapse:collapse;border-top:1.5px solid;border-bottom:1.5px solid;font-variant-numeric:tabular-nums}\
     th{text-align:left;border-bottom:1px solid}td,th{padding:.3em .8em;vertical-align:top}\
     tr+tr td{border-top:1px solid #e4e6e9}tr:hover td{background:#f6f7f8}";
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}

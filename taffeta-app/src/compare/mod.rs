@@ -68,6 +68,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Fault> {
         (None, Some(seconds)) => ((seconds as f64 / params.dt as f64 - 1e-3).ceil() as u32).max(1),
         (None, None) => params.frames.max(1),
     };
+    let horizon = args.horizon.min(frames);
     let loaded = entrants.iter().map(|e| e.load(&args.scene, &sets, &[])).collect::<Result<Vec<_>, _>>()?;
     reference.load(&args.scene, &sets, &[])?;
     // A scene that its own method cannot do is wrong in itself.
@@ -81,8 +82,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Fault> {
         if !args.quiet {
             mention(&format!("{}: {frames} frames", entrant.name));
         }
-        let run = frames.max(args.horizon);
-        let (race, found) = race::race(&entrant.name, loaded, args.threads, run, args.horizon)?;
+        let (race, found) = race::race(&entrant.name, loaded, args.threads, frames, horizon)?;
         races.push(race);
         clip = clip.or(found);
     }
@@ -92,7 +92,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Fault> {
         substeps: params.substeps,
         iterations: params.iterations,
         threads: args.threads,
-        horizon: args.horizon,
+        horizon,
         quiet: args.quiet,
     };
     let mut reference = Reference::new(reference, size, args.fine);
@@ -109,7 +109,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Fault> {
         substeps: params.substeps,
         iterations: params.iterations,
         threads: args.threads,
-        horizon: args.horizon,
+        horizon,
         machine: hardware::describe(),
         vertices,
         triangles,

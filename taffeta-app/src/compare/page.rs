@@ -8,6 +8,7 @@ use super::precision::{Line, Point};
 use super::race::Race;
 use super::{Comparison, words};
 use crate::fault::Fault;
+use crate::html::escaped;
 
 const PAGE: &str = include_str!("page.html");
 /// Width of the figures, px.
@@ -132,7 +133,8 @@ fn curves(races: &[Race]) -> Figure {
         let curve = |(k, race): (usize, &Race)| {
             let start = if quantity.from_start { race.figure(0, quantity.metric) } else { 0.0 };
             let value = |row: usize| (race.figure(row, quantity.metric) - start) * quantity.factor;
-            let points = (0..race.rows.len()).map(|row| [race.rows[row].0 as f64, value(row)]);
+            let first = usize::from(!quantity.shows_start());
+            let points = (first..race.rows.len()).map(|row| [race.rows[row].0 as f64, value(row)]);
             Curve::line(&race.name, Style(k), points.collect())
         };
         let y = if quantity.log { Axis::log(quantity.label) } else { Axis::linear(quantity.label) };
@@ -206,8 +208,4 @@ fn views(comparison: &Comparison) -> Result<(String, String), Fault> {
 
 fn plural(count: u32, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

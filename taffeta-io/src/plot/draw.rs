@@ -154,7 +154,7 @@ fn put_curve(out: &mut String, curve: &Curve, frame: Frame, x: &Scale, y: &Scale
     let place = |[u, v]: [f64; 2]| {
         let (a, b) = (x.place(u), y.place(v));
         let known = a.is_finite() && b.is_finite();
-        known.then(|| [frame.x + a * frame.width, frame.y + (1.0 - b) * frame.height])
+        known.then_some([frame.x + a * frame.width, frame.y + (1.0 - b) * frame.height])
     };
     let places: Vec<Option<[f64; 2]>> = curve.points.iter().map(|&p| place(p)).collect();
     let Style(number) = curve.style;

@@ -19,6 +19,18 @@ pub struct Quantity {
     pub from_start: bool,
 }
 
+impl Quantity {
+    /// Whether the start itself is worth showing. A cloth often starts at rest, where the logarithm of the strain is that
+    /// of rounding, which would squeeze all that comes after.
+    pub fn shows_start(&self) -> bool {
+        shows_start(self.metric)
+    }
+}
+
+fn shows_start(metric: &str) -> bool {
+    metric != "log_strain"
+}
+
 const fn quantity(metric: &'static str, title: &'static str, label: &'static str) -> Quantity {
     Quantity { metric, title, label, factor: 1.0, log: false, from_start: false }
 }
@@ -101,9 +113,9 @@ pub fn run_figure(title: &str, subtitle: &str, names: &[&str], rows: &[(u32, Vec
         for (k, (metric, name)) in group.metrics.iter().enumerate() {
             let Some(c) = column(metric) else { continue };
             let start = if group.from_start { rows.first().map_or(0.0, |(_, row)| row[c]) } else { 0.0 };
-            let points: Vec<[f64; 2]> =
-                rows.iter().map(|(frame, row)| [*frame as f64, (row[c] - start) * group.factor]).collect();
-            curves.push(Curve::line(*name, Style(k), points));
+            let shown = rows.iter().skip(usize::from(!shows_start(metric)));
+            let points = shown.map(|(frame, row)| [*frame as f64, (row[c] - start) * group.factor]);
+            curves.push(Curve::line(*name, Style(k), points.collect()));
         }
         // Without colliders there is no contact: an empty panel would only take room.
         let lively = |c: &Curve| c.points.iter().any(|p| p[1].is_finite() && p[1] != 0.0);

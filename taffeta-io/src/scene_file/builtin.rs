@@ -33,6 +33,8 @@ scenes![
     "modules-pbd",
     "time-step",
     "curtain",
+    "free-fall",
+    "pendulum-wind",
     "cantilever",
     "strip",
     "incline",

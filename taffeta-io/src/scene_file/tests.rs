@@ -270,3 +270,14 @@ fn whole_examples_in_the_documentation_are_valid() {
     }
     assert!(count >= 5);
 }
+
+#[test]
+fn decision_functions_are_words_or_lists() {
+    let read = |set: &str| load("free-fall", &[format!("simulation.hierarchy.{set}")]);
+    let decision = |set: &str| read(set).unwrap().scene.simulation.hierarchy.decision;
+    use taffeta::mesh::hierarchy::Decision;
+    assert_eq!(decision("decision=cosine"), Decision::Cosine);
+    assert_eq!(decision("decision=[0.5,0.25]"), Decision::Shares(vec![0.5, 0.25]));
+    let problem = read("decision=square").unwrap_err().to_string();
+    assert!(problem.contains("'square'") && problem.contains("'linear'"), "{problem}");
+}

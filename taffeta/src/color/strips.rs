@@ -63,6 +63,11 @@ impl StripMap {
         if self.column_stride == 1 { (row, i % self.row_stride) } else { (i % self.column_stride, column) }
     }
 
+    /// The grid's first particle.
+    pub fn first(&self) -> usize {
+        self.first
+    }
+
     /// How many blocks there are.
     pub fn blocks(&self) -> usize {
         self.index.len()

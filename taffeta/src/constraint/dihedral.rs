@@ -109,6 +109,8 @@ impl Kernel<4, 2, 1> for Project {
 pub struct Force;
 
 impl Kernel<4, 2, 1> for Force {
+    const KEEPS: bool = false;
+
     #[inline(always)]
     fn correct<L: Lane, const FIRST: bool>(
         &self,

@@ -76,6 +76,8 @@ impl Kernel<2, 2, 1> for Project {
 pub struct Force;
 
 impl Kernel<2, 2, 1> for Force {
+    const KEEPS: bool = false;
+
     #[inline(always)]
     fn correct<L: Lane, const FIRST: bool>(
         &self,

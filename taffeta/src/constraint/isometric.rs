@@ -97,6 +97,8 @@ impl Kernel<4, 4, 3> for Project {
 pub struct Force;
 
 impl Kernel<4, 4, 3> for Force {
+    const KEEPS: bool = false;
+
     #[inline(always)]
     fn correct<L: Lane, const FIRST: bool>(
         &self,

@@ -176,6 +176,8 @@ impl Kernel<3, PARAMS, 3> for Project {
 pub struct Force;
 
 impl Kernel<3, PARAMS, 3> for Force {
+    const KEEPS: bool = false;
+
     #[inline(always)]
     fn correct<L: Lane, const FIRST: bool>(
         &self,

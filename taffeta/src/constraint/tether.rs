@@ -75,6 +75,8 @@ pub struct Force {
 }
 
 impl Kernel<1, 6, 1> for Force {
+    const KEEPS: bool = false;
+
     #[inline(always)]
     fn correct<L: Lane, const FIRST: bool>(
         &self,

@@ -72,6 +72,8 @@ impl Kernel<3, 2, 1> for Project {
 pub struct Force;
 
 impl Kernel<3, 2, 1> for Force {
+    const KEEPS: bool = false;
+
     #[inline(always)]
     fn correct<L: Lane, const FIRST: bool>(
         &self,

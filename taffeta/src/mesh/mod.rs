@@ -1,8 +1,9 @@
-//! Triangle meshes: regular grids, topology, checks, numbering, geodesic distance.
+//! Triangle meshes: regular grids, topology, checks, numbering, geodesic distance, coarse levels.
 
 mod check;
 mod geodesic;
 mod grid;
+pub mod hierarchy;
 mod irregular;
 mod order;
 mod topology;

@@ -1,16 +1,23 @@
 //! Methods: one file each, behind one trait.
 
+mod chebyshev;
 mod elements;
 mod explicit;
 mod forces;
+mod ghpbd;
+mod hierarchy;
+mod hpbd;
+mod jacobi;
 mod limits;
 mod newton;
 pub mod objective;
 mod palette;
 mod pbd;
+mod shpbd;
 mod sweeps;
 mod verlet;
 mod xpbd;
+mod xpbd_jacobi;
 
 use crate::collide::{Body, Contacts};
 use crate::constraint::Kind;
@@ -146,6 +153,24 @@ pub const METHODS: &[MethodInfo] = &[
         build: |model, params| Ok(Box::new(pbd::PbdGs::new(model, params)?)),
     },
     MethodInfo {
+        name: "pbd-jacobi",
+        about: "position based dynamics, Jacobi: the mean of all corrections at a vertex",
+        citation: "Macklin, Müller, Chentanez, Kim, Unified particle physics, 2014; masses split after Tonge et al. 2012",
+        kinds: &Kind::ALL,
+        good_for: "comparison: no order of solving, but soft, since every correction is divided by its neighbours",
+        stable: "any dt",
+        build: |model, params| Ok(Box::new(pbd::PbdJacobi::new(model, params, 1.0))),
+    },
+    MethodInfo {
+        name: "pbd-sor",
+        about: "position based dynamics, Jacobi with over-relaxation: ω times the mean correction",
+        citation: "Macklin, Müller, Chentanez, Kim, Unified particle physics, 2014; masses split after Tonge et al. 2012",
+        kinds: &Kind::ALL,
+        good_for: "as pbd-jacobi, in fewer iterations",
+        stable: "any dt, for ω from 0 to below 2",
+        build: |model, params| Ok(Box::new(pbd::PbdJacobi::new(model, params, params.pbd.omega))),
+    },
+    MethodInfo {
         name: "xpbd",
         about: "extended position based dynamics, coloured Gauss–Seidel",
         citation: "Macklin, Müller, Chentanez 2016; Macklin et al., Small steps, 2019",
@@ -155,6 +180,24 @@ pub const METHODS: &[MethodInfo] = &[
         build: |model, params| Ok(Box::new(xpbd::Xpbd::new(model, params)?)),
     },
     MethodInfo {
+        name: "xpbd-jacobi",
+        about: "extended position based dynamics, all constraints at once, with split masses",
+        citation: "Macklin, Müller, Chentanez 2016; Tonge, Benevolenski, Voroshilov 2012",
+        kinds: &Kind::ALL,
+        good_for: "comparison: no order of solving; needs many more iterations than xpbd for the same solution",
+        stable: "any dt",
+        build: |model, _| Ok(Box::new(xpbd_jacobi::XpbdJacobi::new(model))),
+    },
+    MethodInfo {
+        name: "xpbd-chebyshev",
+        about: "xpbd-jacobi with Chebyshev acceleration of positions and multipliers",
+        citation: "Wang, A Chebyshev semi-iterative approach, 2015; Hageman, Young, Applied iterative methods, 1981",
+        kinds: &Kind::ALL,
+        good_for: "many iterations a substep, where it needs about the root of those of xpbd-jacobi",
+        stable: "any dt; falls back to plain iterations where the acceleration would diverge",
+        build: |model, params| Ok(Box::new(chebyshev::XpbdChebyshev::new(model, params))),
+    },
+    MethodInfo {
         name: "newton",
         about: "implicit Euler to convergence: Newton's method with line search, in double precision",
         citation: "Baraff, Witkin 1998; Martin et al. 2011; projected Hessian after Teran et al. 2005",
@@ -162,6 +205,33 @@ pub const METHODS: &[MethodInfo] = &[
         good_for: "the reference that others are measured against; not real time",
         stable: "any dt; longer substeps are more damped",
         build: |model, params| Ok(Box::new(newton::Newton::new(model, &params.newton))),
+    },
+    MethodInfo {
+        name: "hpbd",
+        about: "position based dynamics on coarse levels of collapsed vertices, then on the cloth",
+        citation: "Müller, Hierarchical position based dynamics, 2008",
+        kinds: &Kind::ALL,
+        good_for: "stiffer cloth than pbd-gs for the same iterations, on any mesh",
+        stable: "any dt",
+        build: |model, params| Ok(Box::new(hpbd::new(model, params)?)),
+    },
+    MethodInfo {
+        name: "shpbd",
+        about: "position based dynamics on coarse levels by blue-noise sampling, then on the cloth",
+        citation: "Wang, Zheng, Qian, Li, Sampling hierarchical position-based dynamics simulation, 2017",
+        kinds: &Kind::ALL,
+        good_for: "as hpbd, with coarse levels that stay even; on any mesh",
+        stable: "any dt",
+        build: |model, params| Ok(Box::new(shpbd::new(model, params)?)),
+    },
+    MethodInfo {
+        name: "ghpbd",
+        about: "position based dynamics on coarse grids of chosen rows and columns, then on the cloth",
+        citation: "Zheng, Wang, Li, Cloth simulation based on grid-hierarchical dynamic simulation method, 2017",
+        kinds: &Kind::ALL,
+        good_for: "the stiffest of the hierarchical methods on regular grids",
+        stable: "any dt",
+        build: |model, params| Ok(Box::new(ghpbd::new(model, params)?)),
     },
 ];
 

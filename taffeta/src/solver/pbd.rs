@@ -1,4 +1,4 @@
-//! `pbd-gs`: position based dynamics by coloured Gauss–Seidel.
+//! `pbd-gs`, `pbd-jacobi`, `pbd-sor`: position based dynamics, by coloured Gauss–Seidel and by Jacobi iteration.
 //!
 //! Constraints have no compliance. Each in turn is satisfied in part,
 //!
@@ -8,8 +8,14 @@
 //! the substep. For many constraints this says little. They share their particles, so that the stiffness of the cloth still grows
 //! with the number of iterations, shrinks with the mesh and changes with the substep, which is what XPBD cured.
 //!
-//! Müller, Heidelberger, Hennix, Ratcliff, *Position based dynamics*, 2007.
+//! `pbd-gs` solves them colour after colour. `pbd-jacobi` solves all from the same positions and takes the mean of the
+//! corrections at each particle, Δxᵢ = (1/nᵢ) Σ Δx, with split masses so that momentum is kept (see `jacobi.rs`). `pbd-sor`
+//! goes ω times as far, Δxᵢ = (ω/nᵢ) Σ Δx, which converges for ω < 2.
+//!
+//! Müller, Heidelberger, Hennix, Ratcliff, *Position based dynamics*, 2007; Macklin, Müller, Chentanez, Kim, *Unified particle
+//! physics for real-time applications*, 2014.
 
+use super::jacobi::Jacobi;
 use super::sweeps::{Arrangement, Compliance, Family, RIGID};
 use super::{Method, Substep};
 use crate::constraint::{dihedral, distance, isometric, stvk, tether, triangle_bend};
@@ -17,7 +23,7 @@ use crate::error::BuildError;
 use crate::lanes::{Lane, Point, V3};
 use crate::model::Model;
 use crate::params::{Params, Pbd};
-use crate::wide::{Kernel, Particle};
+use crate::wide::{Blend, Kernel, Particle};
 
 /// A projection of which only a part is done. Multipliers are neither read nor written.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +35,8 @@ pub struct Relaxed<K> {
 }
 
 impl<K: Kernel<N, P, R>, const N: usize, const P: usize, const R: usize> Kernel<N, P, R> for Relaxed<K> {
+    const KEEPS: bool = false;
+
     #[inline(always)]
     fn correct<L: Lane, const FIRST: bool>(
         &self,
@@ -57,6 +65,8 @@ pub struct RelaxedSpring {
 }
 
 impl Kernel<2, 2, 1> for RelaxedSpring {
+    const KEEPS: bool = false;
+
     #[inline(always)]
     fn correct<L: Lane, const FIRST: bool>(
         &self,
@@ -143,5 +153,43 @@ impl Method for PbdGs {
 
     fn residual(&mut self, x: &mut [Particle], _: f32) -> Option<f64> {
         Some(self.constraints.residual(x, Partly::new(&self.stiffness, 1)))
+    }
+}
+
+/// The methods `pbd-jacobi` and `pbd-sor`.
+pub struct PbdJacobi {
+    jacobi: Jacobi,
+    stiffness: Pbd,
+    /// How far to go along the mean correction.
+    omega: f32,
+}
+
+impl PbdJacobi {
+    /// Arranges the constraints of `model`; `omega` is 1 for the plain mean.
+    pub fn new(model: &Model, params: &Params, omega: f32) -> Self {
+        let jacobi = Jacobi::new(model, Compliance::Rigid);
+        PbdJacobi { jacobi, stiffness: params.pbd.clone(), omega }
+    }
+}
+
+impl Method for PbdJacobi {
+    fn solve(&mut self, substep: &mut Substep<'_>) {
+        let family = Partly::new(&self.stiffness, substep.iterations);
+        // What is corrected in part only counts in part when the mean is taken.
+        let share = (family.bend / family.stretch.max(1e-6)).clamp(1e-3, 1.0);
+        let blend = Blend { rate: self.omega, momentum: 0.0 };
+        self.jacobi.begin(substep, share, false);
+        for iteration in 1..=substep.iterations {
+            self.jacobi.iterate(substep, family, blend, false, iteration == substep.iterations);
+        }
+        self.jacobi.end(substep);
+    }
+
+    fn colors(&self) -> usize {
+        self.jacobi.constraints.colors()
+    }
+
+    fn residual(&mut self, x: &mut [Particle], _: f32) -> Option<f64> {
+        Some(self.jacobi.constraints.residual(x, Partly::new(&self.stiffness, 1)))
     }
 }

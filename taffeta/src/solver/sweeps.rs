@@ -136,13 +136,12 @@ impl<S: Space> Sweeps<S> {
         family: F,
         keep: bool,
     ) {
-        let tether = family.tether(self.tether_stiffness);
         self.isometric.run(team, level, state, family.isometric(), keep);
         self.dihedral.run(team, level, state, family.dihedral(), keep);
         self.triangle_bend.run(team, level, state, family.triangle_bend(), keep);
         self.stvk.run(team, level, state, family.stvk(), keep);
         self.distance.run(team, level, state, family.distance(), keep);
-        self.tether.run(team, level, state, tether, false);
+        self.tie(team, level, state, family);
     }
 
     /// Adds what every constraint asks for, from the state as it is, to `sums`.
@@ -156,12 +155,30 @@ impl<S: Space> Sweeps<S> {
         blend: Option<Blend>,
     ) {
         let tether = family.tether(self.tether_stiffness);
+        self.accumulate_elastic(team, level, state, sums, family, blend);
+        self.tether.accumulate(team, level, state, sums, tether, None);
+    }
+
+    /// The same without the tethers.
+    pub fn accumulate_elastic<F: Family>(
+        &mut self,
+        team: &mut Team,
+        level: SimdLevel,
+        state: &mut [S::Item],
+        sums: &mut [S::Item],
+        family: F,
+        blend: Option<Blend>,
+    ) {
         self.isometric.accumulate(team, level, state, sums, family.isometric(), blend);
         self.dihedral.accumulate(team, level, state, sums, family.dihedral(), blend);
         self.triangle_bend.accumulate(team, level, state, sums, family.triangle_bend(), blend);
         self.stvk.accumulate(team, level, state, sums, family.stvk(), blend);
         self.distance.accumulate(team, level, state, sums, family.distance(), blend);
-        self.tether.accumulate(team, level, state, sums, tether, None);
+    }
+
+    /// Brings every particle back within the reach of its tethers, in place.
+    pub fn tie<F: Family>(&mut self, team: &mut Team, level: SimdLevel, state: &mut [S::Item], family: F) {
+        self.tether.run(team, level, state, family.tether(self.tether_stiffness), false);
     }
 
     /// Sets every multiplier to zero.

@@ -2,7 +2,7 @@
 
 use fearless_simd::{Level, f32x4, f32x8, prelude::*};
 
-use super::{Block, Particle};
+use super::{Blend, Block, Particle};
 use crate::lanes::{LANES, SimdLevel};
 use crate::mesh::NONE;
 use crate::par::{Shared, Team};
@@ -100,6 +100,86 @@ pub fn store_blocks(
             ),
         }
     });
+}
+
+/// Applies the sums of a Jacobi iteration and clears them: x ← x + rate · Σ/n + momentum · (x − before), where the sums have
+/// 1/n in the place of the inverse mass; `before` becomes the old x. Gives the sums of |Σ/n|² and Σ/n · (x − before), m².
+pub fn advance_blocks(
+    level: SimdLevel,
+    x: &mut [Block],
+    sums: &mut [Block],
+    before: &mut [Block],
+    blend: Blend,
+) -> [f64; 2] {
+    #[inline(always)]
+    fn body<S: Simd>(
+        simd: S,
+        x: &mut [Block],
+        sums: &mut [Block],
+        before: &mut [Block],
+        blend: Blend,
+        totals: &mut [[f32; LANES]; 2],
+    ) {
+        let (rate, momentum) = (f32x8::splat(simd, blend.rate), f32x8::splat(simd, blend.momentum));
+        let zero = f32x8::splat(simd, 0.0);
+        let (mut squares, mut products) = (zero, zero);
+        for ((x, sum), before) in x.iter_mut().zip(sums).zip(before) {
+            let inverse = f32x8::simd_from(simd, sum.w.0);
+            let parts = [
+                (&mut x.x.0, &mut sum.x.0, &mut before.x.0),
+                (&mut x.y.0, &mut sum.y.0, &mut before.y.0),
+                (&mut x.z.0, &mut sum.z.0, &mut before.z.0),
+            ];
+            for (x, sum, before) in parts {
+                let (now, then) = (f32x8::simd_from(simd, *x), f32x8::simd_from(simd, *before));
+                let step = f32x8::simd_from(simd, *sum) * inverse;
+                let change = now - then;
+                squares = squares + step * step;
+                products = products + step * change;
+                *x = (now + (rate * step + momentum * change)).into();
+                *before = now.into();
+                *sum = zero.into();
+            }
+        }
+        *totals = [squares.into(), products.into()];
+    }
+    fn one_by_one(
+        x: &mut [Block],
+        sums: &mut [Block],
+        before: &mut [Block],
+        Blend { rate, momentum }: Blend,
+        [squares, products]: &mut [[f32; LANES]; 2],
+    ) {
+        for ((x, sum), before) in x.iter_mut().zip(sums).zip(before) {
+            let inverse = sum.w.0;
+            let parts = [
+                (&mut x.x.0, &mut sum.x.0, &mut before.x.0),
+                (&mut x.y.0, &mut sum.y.0, &mut before.y.0),
+                (&mut x.z.0, &mut sum.z.0, &mut before.z.0),
+            ];
+            for (x, sum, before) in parts {
+                for lane in 0..LANES {
+                    let now = x[lane];
+                    let step = sum[lane] * inverse[lane];
+                    let change = now - before[lane];
+                    squares[lane] += step * step;
+                    products[lane] += step * change;
+                    x[lane] = now + (rate * step + momentum * change);
+                    (before[lane], sum[lane]) = (now, 0.0);
+                }
+            }
+        }
+    }
+    let mut totals = [[0.0; LANES]; 2];
+    match level {
+        SimdLevel::Scalar => one_by_one(x, sums, before, blend, &mut totals),
+        SimdLevel::Wide(level) => on_level!(
+            level,
+            simd => body(simd, x, sums, before, blend, &mut totals),
+            otherwise one_by_one(x, sums, before, blend, &mut totals)
+        ),
+    }
+    totals.map(|lanes| lanes.iter().map(|&s| s as f64).sum())
 }
 
 /// Which particle is in which lane of which block, each at most once.

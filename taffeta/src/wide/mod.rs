@@ -32,12 +32,15 @@ use crate::lanes::{LANES, Lane, Point, SimdLevel, V3};
 use crate::par::{Shared, Team};
 use crate::transpose::Transpose;
 
-pub use blocks::{BlockIndex, load_blocks, store_blocks};
+pub use blocks::{BlockIndex, advance_blocks, load_blocks, store_blocks};
 pub use layout::{Block, F8, Gathered, Layout, Particle, Strips};
 pub use triangles::{TriangleKernel, Triangles};
 
 /// The mathematics of one projection: N particles, P parameters, R multipliers.
 pub trait Kernel<const N: usize, const P: usize, const R: usize>: Copy + Send + Sync {
+    /// Whether it has any use for multipliers that were kept. Code that keeps them is not even compiled otherwise.
+    const KEEPS: bool = true;
+
     /// How far each point is to move; adds to the multipliers. With `FIRST` the multipliers are zero. Must be zero
     /// where the first parameter, the compliance, is infinite: so idle lanes are marked.
     fn correct<L: Lane, const FIRST: bool>(
@@ -169,10 +172,12 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         keep: bool,
     ) {
         let state = Shared::new(state);
-        match keep {
-            true => self.pass::<K, true, false>(team, level, &state, &state, kernel, Blend::PLAIN),
-            false => self.pass::<K, false, false>(team, level, &state, &state, kernel, Blend::PLAIN),
+        if K::KEEPS {
+            if keep {
+                return self.pass::<K, true, false>(team, level, &state, &state, kernel, Blend::PLAIN);
+            }
         }
+        self.pass::<K, false, false>(team, level, &state, &state, kernel, Blend::PLAIN)
     }
 
     /// Adds the corrections of all constraints to `sums`, each computed from `state` as it is (Jacobi). With
@@ -187,13 +192,13 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         blend: Option<Blend>,
     ) {
         let (state, sums) = (Shared::new(state), Shared::new(sums));
-        match blend {
-            Some(blend) => {
+        if K::KEEPS {
+            if let Some(blend) = blend {
                 self.drift.resize(self.lambda.len(), [F8([0.0; LANES]); R]);
-                self.pass::<K, true, true>(team, level, &state, &sums, kernel, blend)
+                return self.pass::<K, true, true>(team, level, &state, &sums, kernel, blend);
             }
-            None => self.pass::<K, false, true>(team, level, &state, &sums, kernel, Blend::PLAIN),
         }
+        self.pass::<K, false, true>(team, level, &state, &sums, kernel, Blend::PLAIN)
     }
 
     fn pass<K: Kernel<N, P, R>, const KEEP: bool, const JACOBI: bool>(
