@@ -36,7 +36,7 @@ pub fn run(args: &RunArgs) -> Result<(), Fault> {
         params.method,
         sim.positions().len(),
         params.dt,
-        params.substeps,
+        sim.substeps(params.dt),
         params.iterations
     );
     // A second Ctrl-C does not wait. Without a handler the files are lost on Ctrl-C, but the run is not.
