@@ -106,6 +106,8 @@ impl Convergence {
     }
 }
 
+type Build = fn(&Model, &Params) -> Result<Box<dyn Method>, BuildError>;
+
 /// What there is to know about a method without running it.
 pub struct MethodInfo {
     /// Its name in scenes and on the command line.
@@ -120,7 +122,7 @@ pub struct MethodInfo {
     pub good_for: &'static str,
     /// For which time steps it is stable.
     pub stable: &'static str,
-    build: fn(&Model, &Params) -> Result<Box<dyn Method>, BuildError>,
+    build: Build,
 }
 
 /// Every method.
