@@ -1,10 +1,16 @@
 //! Methods: one file each, behind one trait.
 
 mod elements;
+mod implicit;
 mod newton;
 pub mod objective;
+mod pd;
 mod sweeps;
+mod vbd;
+mod warm;
 mod xpbd;
+
+use glam::Vec3;
 
 use crate::collide::{Body, Contacts};
 use crate::constraint::Kind;
@@ -16,6 +22,8 @@ use crate::params::Params;
 use crate::step::{Stage, Stopwatch};
 use crate::wide::Particle;
 
+use warm::WarmStart;
+
 /// A substep as a method sees it: x⁺ = solve(x₀, y).
 pub struct Substep<'a> {
     /// What is fixed.
@@ -24,6 +32,8 @@ pub struct Substep<'a> {
     pub h: f32,
     /// Iterations to make.
     pub iterations: u32,
+    /// Gravity, m/s²; it is in the prediction already.
+    pub gravity: Vec3,
     /// On entry the prediction y, held particles already at their new places; on return the solution.
     pub x: &'a mut [Particle],
     /// Where the particles were at the start of the substep, x₀.
@@ -127,6 +137,42 @@ pub const METHODS: &[MethodInfo] = &[
         good_for: "the reference that others are measured against; not real time",
         stable: "any dt; longer substeps are more damped",
         build: |model, params| Ok(Box::new(newton::Newton::new(model, &params.newton))),
+    },
+    MethodInfo {
+        name: "implicit",
+        about: "implicit Euler by descent, each vertex on its own",
+        citation: "Wang, Yang 2016",
+        kinds: ENERGIES,
+        good_for: "to compare with: cheap iterations that need no colours, but very many of them",
+        stable: "any dt; with few iterations forces do not reach far, and cloth looks soft and heavily damped",
+        build: |model, _| Ok(Box::new(implicit::Implicit::new(model, None))),
+    },
+    MethodInfo {
+        name: "implicit-chebyshev",
+        about: "implicit Euler by descent with Chebyshev acceleration",
+        citation: "Wang 2015; Wang, Yang 2016",
+        kinds: ENERGIES,
+        good_for: "wide machines: no colours, and far fewer iterations than plain descent",
+        stable: "any dt; starts over where the acceleration would diverge",
+        build: |model, params| Ok(Box::new(implicit::Implicit::new(model, Some(&params.chebyshev)))),
+    },
+    MethodInfo {
+        name: "vbd",
+        about: "vertex block descent: coloured vertices, each solved exactly for its own three coordinates",
+        citation: "Chen, Liu, Yuksel, Kim 2024",
+        kinds: ENERGIES,
+        good_for: "unconditional stability at a fixed cost, heavy on light",
+        stable: "any dt; with few iterations cloth looks soft",
+        build: |model, _| Ok(Box::new(vbd::Vbd::new(model))),
+    },
+    MethodInfo {
+        name: "pd",
+        about: "projective dynamics: a constant matrix, factored once, as a quasi-Newton step",
+        citation: "Liu et al. 2013; Bouaziz et al. 2014; Liu, Bouaziz, Kavan 2017",
+        kinds: ENERGIES,
+        good_for: "long substeps: each iteration carries forces through the whole cloth",
+        stable: "any dt; a change of substep or pins costs a factorisation",
+        build: |model, _| Ok(Box::new(pd::Pd::new(model))),
     },
 ];
 
