@@ -203,7 +203,7 @@ fn every_kind(method: &str) -> Result<String, String> {
                     Err(error) => return Err(error.to_string()),
                     Ok(_) => {}
                 }
-                let sim = run(&scene, 40).map_err(|e| format!("{membrane:?}, {bending:?}: {e}"))?;
+                let sim = run(&scene, 25).map_err(|e| format!("{membrane:?}, {bending:?}: {e}"))?;
                 let strain = sim.strain().max;
                 if strain > 0.6 {
                     return Err(format!(

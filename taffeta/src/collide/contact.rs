@@ -87,6 +87,46 @@ impl Contacts {
         }
     }
 
+    /// Puts particles that are too near back, for methods that look for the way from the prediction `y`: it is changed
+    /// along with the positions. The push is taken from how stiffly they resist: `ratio` is their stiffness as
+    /// a multiple of m/h², and they have just made `rate` of a full step. Each call counts anew.
+    pub fn hold(
+        &mut self,
+        team: &mut Team,
+        model: &Model,
+        bodies: &[Body],
+        y: &[Particle],
+        x: &mut [Particle],
+        way: &mut [[f32; 3]],
+        ratio: &[f32],
+        rate: f32,
+    ) {
+        for cloth in &model.cloths {
+            let vertices = cloth.vertices.clone();
+            let (ratio, y, of) =
+                (&ratio[vertices.clone()], &y[vertices.clone()], &mut self.of[vertices.clone()]);
+            let (x, way) = (&mut x[vertices.clone()], &mut way[vertices]);
+            team.for_each_chunk3(x, way, of, GRAIN, |first, x, way, of| {
+                of.fill(Contact::default());
+                for (body_index, body) in bodies.iter().enumerate() {
+                    for (k, (x, contact)) in x.iter_mut().zip(of.iter_mut()).enumerate() {
+                        if x.w == 0.0 {
+                            continue;
+                        }
+                        let Some((d, n)) = body.near(x.p.into(), cloth.margin) else { continue };
+                        let depth = cloth.margin - d;
+                        way[k] = (Vec3::from(way[k]) + n * depth).into();
+                        x.p = (Vec3::from(y[first + k].p) + Vec3::from(way[k])).into();
+                        let push = depth * ratio[first + k] / rate;
+                        if push > contact.push {
+                            *contact = Contact { push, body: body_index as u32 };
+                        }
+                    }
+                }
+            });
+        }
+    }
+
     /// Coulomb friction of all contacts; `start` is where the particles were at the start of the substep.
     pub fn friction(
         &mut self,

@@ -33,6 +33,12 @@ impl<T: Copy> Rows<T> {
         &self.items[self.starts[row] as usize..self.starts[row + 1] as usize]
     }
 
+    /// The items of a row, to change.
+    #[inline(always)]
+    pub fn row_mut(&mut self, row: usize) -> &mut [T] {
+        &mut self.items[self.starts[row] as usize..self.starts[row + 1] as usize]
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.starts.len().saturating_sub(1)

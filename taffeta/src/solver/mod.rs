@@ -7,17 +7,23 @@ mod forces;
 mod ghpbd;
 mod hierarchy;
 mod hpbd;
+mod implicit;
 mod jacobi;
 mod limits;
 mod newton;
 pub mod objective;
 mod palette;
 mod pbd;
+mod pd;
 mod shpbd;
 mod sweeps;
+mod vbd;
 mod verlet;
+mod warm;
 mod xpbd;
 mod xpbd_jacobi;
+
+use glam::Vec3;
 
 use crate::collide::{Body, Contacts};
 use crate::constraint::Kind;
@@ -30,6 +36,7 @@ use crate::step::{Stage, Stopwatch};
 use crate::wide::Particle;
 
 pub use limits::Limits;
+use warm::WarmStart;
 
 /// A substep as a method sees it: x⁺ = solve(x₀, y).
 pub struct Substep<'a> {
@@ -39,6 +46,8 @@ pub struct Substep<'a> {
     pub h: f32,
     /// Iterations to make.
     pub iterations: u32,
+    /// Gravity, m/s²; it is in the prediction already.
+    pub gravity: Vec3,
     /// On entry the prediction y, held particles already at their new places; on return the solution.
     pub x: &'a mut [Particle],
     /// Where the particles were at the start of the substep, x₀.
@@ -106,6 +115,8 @@ impl Convergence {
     }
 }
 
+type Build = fn(&Model, &Params) -> Result<Box<dyn Method>, BuildError>;
+
 /// What there is to know about a method without running it.
 pub struct MethodInfo {
     /// Its name in scenes and on the command line.
@@ -120,7 +131,7 @@ pub struct MethodInfo {
     pub good_for: &'static str,
     /// For which time steps it is stable.
     pub stable: &'static str,
-    build: fn(&Model, &Params) -> Result<Box<dyn Method>, BuildError>,
+    build: Build,
 }
 
 /// Every method.
@@ -207,6 +218,24 @@ pub const METHODS: &[MethodInfo] = &[
         build: |model, params| Ok(Box::new(newton::Newton::new(model, &params.newton))),
     },
     MethodInfo {
+        name: "implicit",
+        about: "implicit Euler by descent, each vertex on its own",
+        citation: "Wang, Yang 2016",
+        kinds: ENERGIES,
+        good_for: "to compare with: cheap iterations that need no colours, but very many of them",
+        stable: "any dt; with few iterations forces do not reach far, and cloth looks soft and heavily damped",
+        build: |model, _| Ok(Box::new(implicit::Implicit::new(model, None))),
+    },
+    MethodInfo {
+        name: "implicit-chebyshev",
+        about: "implicit Euler by descent with Chebyshev acceleration",
+        citation: "Wang 2015; Wang, Yang 2016",
+        kinds: ENERGIES,
+        good_for: "wide machines: no colours, and far fewer iterations than plain descent",
+        stable: "any dt; starts over where the acceleration would diverge",
+        build: |model, params| Ok(Box::new(implicit::Implicit::new(model, Some(&params.chebyshev)))),
+    },
+    MethodInfo {
         name: "hpbd",
         about: "position based dynamics on coarse levels of collapsed vertices, then on the cloth",
         citation: "Müller, Hierarchical position based dynamics, 2008",
@@ -232,6 +261,24 @@ pub const METHODS: &[MethodInfo] = &[
         good_for: "the stiffest of the hierarchical methods on regular grids",
         stable: "any dt",
         build: |model, params| Ok(Box::new(ghpbd::new(model, params)?)),
+    },
+    MethodInfo {
+        name: "vbd",
+        about: "vertex block descent: coloured vertices, each solved exactly for its own three coordinates",
+        citation: "Chen, Liu, Yuksel, Kim 2024",
+        kinds: ENERGIES,
+        good_for: "unconditional stability at a fixed cost, heavy on light",
+        stable: "any dt; with few iterations cloth looks soft",
+        build: |model, _| Ok(Box::new(vbd::Vbd::new(model))),
+    },
+    MethodInfo {
+        name: "pd",
+        about: "projective dynamics: a constant matrix, factored once, as a quasi-Newton step",
+        citation: "Liu et al. 2013; Bouaziz et al. 2014; Liu, Bouaziz, Kavan 2017",
+        kinds: ENERGIES,
+        good_for: "long substeps: each iteration carries forces through the whole cloth",
+        stable: "any dt; a change of substep or pins costs a factorisation",
+        build: |model, _| Ok(Box::new(pd::Pd::new(model))),
     },
 ];
 

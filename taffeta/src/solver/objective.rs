@@ -27,6 +27,8 @@ const GRAIN: usize = 64;
 /// Stiffness of contact, as a multiple of all else at a particle: what is left of a penetration is a small part of how
 /// far the same force would stretch the cloth.
 const CONTACT_STIFFNESS: f64 = 10.0;
+/// A plane is good for this part of the margin around the place where it was taken.
+const STAY: f64 = 0.01;
 /// Marks the first end of a spring in its particle's list.
 const FIRST: u32 = 1 << 31;
 
@@ -60,6 +62,8 @@ struct Plane {
     offset: f64,
     stiffness: f64,
     body: u32,
+    /// Where the particle was when it was taken, m.
+    taken_at: DVec3,
 }
 
 impl Plane {
@@ -90,6 +94,9 @@ pub struct Objective {
     /// A bound on the elastic stiffness at each particle, N/m.
     stiffness: Vec<f64>,
     energies: Vec<f64>,
+    /// Only for [`Objective::residual`], and only made by it.
+    measured: [Vec<DVec3>; 2],
+    light_tethers: bool,
     /// Whether the Hessian is the true one, which may be indefinite, or the projected one.
     pub exact: bool,
 }
@@ -97,6 +104,16 @@ pub struct Objective {
 impl Objective {
     /// For all of `model`.
     pub fn new(model: &Model) -> Self {
+        Self::build(model, false)
+    }
+
+    /// The same with light tethers: their stiffness is the particle's m/h². One that holds up its own particle alone gives
+    /// way by g h².
+    pub fn with_light_tethers(model: &Model) -> Self {
+        Self::build(model, true)
+    }
+
+    fn build(model: &Model, light_tethers: bool) -> Self {
         let n = model.particles();
         let mut springs: Vec<Spring> = (model.distance.iter())
             .map(|row| {
@@ -152,6 +169,8 @@ impl Objective {
             stiffness: model.stiffness(),
             energies: vec![0.0; n],
             exact: false,
+            measured: Default::default(),
+            light_tethers,
             springs,
             elements,
         }
@@ -168,6 +187,9 @@ impl Objective {
         // A tether acts only while its anchor is held.
         for spring in self.springs.iter_mut().rev().take_while(|spring| spring.tether) {
             spring.rest = spring.rest.abs() * if y[spring.ends[1] as usize].w == 0.0 { 1.0 } else { -1.0 };
+            if self.light_tethers {
+                spring.stiffness = self.inertia[spring.ends[0] as usize];
+            }
         }
         self.planes.fill(Plane::default());
     }
@@ -183,7 +205,8 @@ impl Objective {
         self.inertia[i] > 0.0
     }
 
-    /// Takes the planes of contact for particles at `x`.
+    /// Takes the planes of contact for particles at `x`. One that is near enough is kept: distances are in single
+    /// precision, and taken anew each time they would tremble.
     pub fn touch(&mut self, team: &mut Team, model: &Model, bodies: &[Body], x: &[DVec3]) {
         let Objective { planes, inertia, stiffness, y, .. } = self;
         for cloth in &model.cloths {
@@ -191,10 +214,12 @@ impl Objective {
             team.for_each_chunk(&mut planes[cloth.vertices.clone()], GRAIN, |first, planes| {
                 for (k, plane) in planes.iter_mut().enumerate() {
                     let i = begin + first + k;
-                    *plane = Plane::default();
-                    if inertia[i] == 0.0 {
+                    let near = plane.stiffness > 0.0
+                        && x[i].distance_squared(plane.taken_at) < (STAY * cloth.margin as f64).powi(2);
+                    if inertia[i] == 0.0 || near {
                         continue;
                     }
+                    *plane = Plane::default();
                     let p = x[i].as_vec3();
                     // Far enough that no contact comes as a surprise to the line search.
                     let mut reach = 2.0 * cloth.margin + (x[i] - y[i]).length() as f32;
@@ -207,6 +232,7 @@ impl Objective {
                                 offset: n.dot(p.as_dvec3()) + (cloth.margin - d) as f64,
                                 stiffness: CONTACT_STIFFNESS * (inertia[i] + stiffness[i]),
                                 body: b as u32,
+                                taken_at: x[i],
                             };
                         }
                     }
@@ -276,6 +302,80 @@ impl Objective {
         let springs: f64 = self.pulls.iter().map(|pull| pull.energy).sum();
         let elements: f64 = self.responses.iter().map(|response| response.energy).sum();
         kept + springs + elements
+    }
+
+    /// ‖∇g‖ (N) at `x`, without what the contacts can balance.
+    pub fn residual(&mut self, team: &mut Team, bodies: &[Body], contacts: &Contacts, x: &[Particle]) -> f64 {
+        let [mut at, mut gradient] = std::mem::take(&mut self.measured);
+        at.clear();
+        at.extend(x[..self.y.len()].iter().map(|x| Vec3::from(x.p).as_dvec3()));
+        gradient.resize(at.len(), DVec3::ZERO);
+        self.evaluate(team, &at, &mut gradient);
+        for (i, g) in gradient.iter_mut().enumerate() {
+            let contact = contacts.get(i);
+            if contact.push > 0.0 {
+                let n = bodies[contact.body as usize].distance(x[i].p.into()).1.as_dvec3();
+                *g -= n * g.dot(n).max(0.0);
+            }
+        }
+        let norm = crate::linalg::dot(&gradient, &gradient).sqrt();
+        self.measured = [at, gradient];
+        norm
+    }
+
+    /// The gradient (N) at one free particle and its diagonal block (N/m), positive definite, at any `x` and without contact.
+    pub fn local(&self, i: usize, x: &[DVec3]) -> (DVec3, DMat3) {
+        let p = x[i];
+        let mut gradient = (p - self.y[i]) * self.inertia[i];
+        let (mut even, mut block) = (self.inertia[i], DMat3::ZERO);
+        for entry in self.isometric.row(i) {
+            gradient += (x[entry.column as usize] - p) * entry.value;
+            even -= entry.value;
+        }
+        for &(_, s) in self.at.row(i) {
+            let (pull, Curvature { u, a }) = self.springs[(s & !FIRST) as usize].respond(x, false);
+            if s & FIRST != 0 {
+                gradient -= pull.force
+            } else {
+                gradient += pull.force
+            }
+            even += a;
+            block += outer(u, u);
+        }
+        for &(e, place) in self.in_elements.row(i) {
+            let (g, h) = self.elements[e as usize].local(x, place as usize);
+            gradient += g;
+            block += h;
+        }
+        (gradient, block + DMat3::from_diagonal(DVec3::splat(even)))
+    }
+
+    /// m/h² (N/m) of particle `i`; zero where it is held.
+    #[inline(always)]
+    pub fn inertia(&self, i: usize) -> f64 {
+        self.inertia[i]
+    }
+
+    /// The number of tethers at particle `i` that are held.
+    pub fn tethers(&self, i: usize) -> usize {
+        let springs = self.at.row(i).iter().map(|(_, s)| &self.springs[(s & !FIRST) as usize]);
+        springs.filter(|spring| spring.tether && spring.rest > 0.0).count()
+    }
+
+    /// For each particle the others that its local gradient depends on, but for anchors.
+    pub fn neighbors(&self) -> Rows<u32> {
+        let mut pairs = Vec::new();
+        for i in 0..self.inertia.len() {
+            let springs = self.at.row(i).iter().filter(|(_, s)| !self.springs[(s & !FIRST) as usize].tether);
+            let hinges = self.isometric.row(i).iter().map(|entry| entry.column);
+            let elements = self.in_elements.row(i).iter();
+            let elements = elements.flat_map(|&(e, _)| self.elements[e as usize].particles().iter().copied());
+            let mut others: Vec<u32> = springs.map(|s| s.0).chain(hinges).chain(elements).collect();
+            others.sort_unstable();
+            others.dedup();
+            pairs.extend(others.into_iter().filter(|&j| j != i as u32).map(|j| (i as u32, j)));
+        }
+        Rows::new(self.inertia.len(), &pairs)
     }
 
     /// The greatest force (N) of anything on any particle at the `x` of the last evaluation.
@@ -425,7 +525,7 @@ mod tests {
             })
             .collect();
         for plane in &mut objective.planes {
-            *plane = Plane { n: DVec3::Y, offset: 0.005, stiffness: 1e4, body: 0 };
+            *plane = Plane { n: DVec3::Y, offset: 0.005, stiffness: 1e4, ..Plane::default() };
         }
         (objective, x)
     }

@@ -49,7 +49,7 @@ fn poisson_disks(
     let mut state = seed.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
     for i in (1..order.len()).rev() {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        order.swap(i, (state as u64 * (i as u64 + 1) >> 32) as usize);
+        order.swap(i, ((state as u64 * (i as u64 + 1)) >> 32) as usize);
     }
     order.sort_by_key(|&v| !sheet.held[v as usize]);
     // Distances that differ by rounding alone count as equal.

@@ -1,0 +1,222 @@
+//! `implicit` and `implicit-chebyshev`: implicit Euler by diagonally scaled descent.
+//!
+//! Both minimise g(x) = 1/(2h²) (x − y)ᵀ M (x − y) + E(x), each vertex going downhill on its own:
+//!
+//! xᵢ ← xᵢ − ∇ᵢg(x)/Dᵢ.
+//!
+//! `implicit` takes D = m/h² + 2 Σk, Σk the stiffness at the vertex: the Hessian of g is nowhere above it, so g falls in
+//! every iteration. It is slow: each iteration carries a force one vertex further.
+//!
+//! `implicit-chebyshev` takes D = m/h² + Σk, for which errors fall into −ρ … ρ from one iteration to the next, and
+//! combines iterations so that they fall as fast as any fixed combination can let them:
+//!
+//! x⁺ = x + ω γ Δ + (ω − 1)(x − x⁻),   ω = 1, 2/(2 − ρ²), 4/(4 − ρ² ω), …
+//!
+//! Wang, *A Chebyshev semi-iterative approach for accelerating projective and position-based dynamics*, 2015; Wang, Yang,
+//! *Descent methods for elastic body simulation on the GPU*, 2016. Unless ρ is given it follows from masses and
+//! stiffness: the Hessian is at least m/h², so ρ = max Σk/(m/h² + Σk). For n iterations no more than 1/cosh(3/n) is
+//! taken, at which they let errors fall twentyfold; a larger ρ would keep the slowest errors in check at the price of all
+//! others. The iteration starts over, with the small steps of `implicit` that always go downhill, when its last move
+//! was too long (∇g·(x − x⁻) > 0: O'Donoghue, Candès, *Adaptive restart for accelerated gradient schemes*, 2015), or when the
+//! scaled gradient Σ |∇ᵢg|²/Dᵢ exceeds what it was at the beginning, which it cannot where g is quadratic.
+//!
+//! Forces are computed eight at a time in single precision. What is iterated is the way u = x − y from the prediction, which is
+//! short: corrections too small to move a position in single precision still add up.
+//! Contact: a vertex that has come too near is put back in each iteration, and the force that takes is Dᵢ times
+//! the way.
+
+use super::sweeps::{Arrangement, Compliance, Forces};
+use super::{Method, Substep};
+use crate::color::PADDING;
+use crate::model::Model;
+use crate::params::Chebyshev;
+use crate::step::Stage;
+use crate::wide::{Block, Particle};
+
+const GRAIN: usize = 64;
+/// Part of a step that is left in `implicit`: two springs' share at a vertex becomes four halves.
+const BOUND: f32 = 2.0;
+
+/// Either method.
+pub struct Implicit {
+    constraints: Arrangement,
+    /// Forces in strips and on particles, N.
+    sums: Vec<Vec<Block>>,
+    force: Vec<Particle>,
+    /// Σk at each particle, N/m.
+    stiffness: Vec<f32>,
+    /// The prediction, m.
+    y: Vec<Particle>,
+    /// x − y now and an iteration ago, m.
+    way: Vec<[f32; 3]>,
+    last_way: Vec<[f32; 3]>,
+    /// Dᵢ h²/m, which turns a way into the push of a free particle.
+    ratio: Vec<f32>,
+    /// −∇ᵢg·(xᵢ − xᵢ⁻), J.
+    further: Vec<f32>,
+    chebyshev: Option<Chebyshev>,
+}
+
+impl Implicit {
+    /// Arranges the constraints of `model`; with `chebyshev` for the accelerated method.
+    pub fn new(model: &Model, chebyshev: Option<&Chebyshev>) -> Self {
+        let constraints = Arrangement::new(model, Compliance::Fabric);
+        let items = model.particles() + PADDING;
+        // The bound counts each spring twice.
+        let mut stiffness: Vec<f32> = model.stiffness().iter().map(|&k| k as f32 / BOUND).collect();
+        for cloth in &model.cloths {
+            for tether in &model.tethers[cloth.tethers.clone()] {
+                stiffness[tether.particle as usize] += cloth.tether_stiffness / BOUND;
+            }
+        }
+        stiffness.resize(items, 0.0);
+        Implicit {
+            sums: constraints.grids.iter().map(|g| vec![Block::default(); g.blocks.len()]).collect(),
+            constraints,
+            force: vec![Particle::default(); items],
+            stiffness,
+            y: vec![Particle::default(); items],
+            way: vec![[0.0; 3]; items],
+            last_way: vec![[0.0; 3]; items],
+            ratio: vec![0.0; items],
+            further: vec![0.0; items],
+            chebyshev: chebyshev.cloned(),
+        }
+    }
+
+    /// Leaves the elastic forces at `substep.x` in `force`.
+    fn forces(&mut self, substep: &mut Substep<'_>) {
+        let Implicit { constraints, sums, force, .. } = self;
+        let (team, level) = (&mut *substep.team, substep.level);
+        team.for_each_chunk(force, GRAIN, |_, force| force.fill(Particle::default()));
+        constraints.load(team, level, substep.x);
+        constraints.rest.accumulate(team, level, substep.x, force, Forces, None);
+        for (grid, sums) in constraints.grids.iter_mut().zip(sums) {
+            team.for_each_chunk(sums, GRAIN, |_, sums| sums.fill(Block::default()));
+            grid.sweeps.accumulate(team, level, &mut grid.blocks, sums, Forces, None);
+            grid.map.store(team, level, sums, force);
+        }
+    }
+
+    /// Turns forces into corrections −∇g/D with D = m/h² + `share` Σk; returns Σ |∇g|²/D and −∇g·(x − x⁻), J.
+    fn corrections(&mut self, substep: &mut Substep<'_>, share: f32) -> (f64, f64) {
+        let Implicit { stiffness, force, ratio, further, way, last_way, .. } = self;
+        let (x, stiffness, way, last_way) = (&*substep.x, &stiffness[..], &way[..], &last_way[..]);
+        let inv_h2 = 1.0 / (substep.h * substep.h);
+        substep.team.for_each_chunk3(force, ratio, further, GRAIN, |first, force, ratio, further| {
+            for (k, (force, ratio)) in force.iter_mut().zip(ratio).enumerate() {
+                let i = first + k;
+                let (inertia, free) = match x[i].w > 0.0 {
+                    true => (inv_h2 / x[i].w, 1.0),
+                    false => (1.0, 0.0),
+                };
+                let d = inertia + share * stiffness[i];
+                *ratio = d / inertia;
+                let (mut square, mut on) = (0.0, 0.0);
+                for c in 0..3 {
+                    let downhill = free * (force.p[c] - way[i][c] * inertia);
+                    force.p[c] = downhill / d;
+                    square += downhill * force.p[c];
+                    on += downhill * (way[i][c] - last_way[i][c]);
+                }
+                force.w = square;
+                further[k] = on;
+            }
+        });
+        let squares = self.force.iter().map(|f| f.w as f64).sum();
+        (squares, self.further.iter().map(|&f| f as f64).sum())
+    }
+
+    /// x⁺ = x + rate Δ + momentum (x − x⁻).
+    fn advance(&mut self, substep: &mut Substep<'_>, rate: f32, momentum: f32) {
+        let (force, y) = (&self.force, &self.y);
+        let (way, last_way) = (&mut self.way, &mut self.last_way);
+        substep.team.for_each_chunk3(substep.x, way, last_way, GRAIN, |first, x, way, last_way| {
+            for (k, x) in x.iter_mut().enumerate() {
+                let i = first + k;
+                for c in 0..3 {
+                    let now = way[k][c];
+                    way[k][c] = now + (rate * force[i].p[c] + momentum * (now - last_way[k][c]));
+                    last_way[k][c] = now;
+                    x.p[c] = y[i].p[c] + way[k][c];
+                }
+            }
+        });
+    }
+
+    /// Puts vertices back that are too near to a collider, after `rate` of a full step.
+    fn hold(&mut self, substep: &mut Substep<'_>, rate: f32) {
+        let Substep { contacts, team, model, bodies, x, .. } = substep;
+        contacts.hold(team, model, bodies, &self.y, x, &mut self.way, &self.ratio, rate);
+        substep.clock.lap(Stage::Contact);
+    }
+
+    /// The spectral radius for D = m/h² + Σk, or the largest that pays.
+    fn radius(&self, x: &[Particle], h: f32, iterations: u32) -> f32 {
+        let mut rho = 0.0f32;
+        for (x, k) in x.iter().zip(&self.stiffness).filter(|(x, _)| x.w > 0.0) {
+            rho = rho.max(k / (k + 1.0 / (x.w * h * h)));
+        }
+        rho.min(1.0 / libm::coshf(3.0 / iterations.max(1) as f32))
+    }
+}
+
+impl Method for Implicit {
+    fn solve(&mut self, substep: &mut Substep<'_>) {
+        if substep.pins_moved {
+            self.constraints.update_anchors(substep.x);
+        }
+        self.y.copy_from_slice(substep.x);
+        // From the prediction: a guess would have to be unlearnt, which takes these methods longest.
+        self.way.fill([0.0; 3]);
+        self.last_way.fill([0.0; 3]);
+        let rho = match &self.chebyshev {
+            Some(Chebyshev { rho: None, .. }) => self.radius(substep.x, substep.h, substep.iterations),
+            Some(Chebyshev { rho: Some(rho), .. }) => *rho,
+            None => 0.0,
+        };
+        let gamma = self.chebyshev.as_ref().map_or(1.0, |c| c.gamma);
+        let delay = self.chebyshev.as_ref().map_or(0, |c| c.delay);
+        // ω, how many iterations it has had, and the scaled gradient when they began.
+        let (mut omega, mut count, mut first) = (1.0, 0, f64::INFINITY);
+        for _ in 0..substep.iterations {
+            self.forces(substep);
+            let accelerated = self.chebyshev.is_some();
+            let (norm, further) = self.corrections(substep, if accelerated { 1.0 } else { BOUND });
+            let (mut rate, mut momentum) = (1.0, 0.0);
+            if accelerated {
+                if norm > first * 1.001 || count > delay && further < 0.0 {
+                    // Over again, by a step that surely goes downhill.
+                    (omega, count, first) = (1.0, 0, f64::INFINITY);
+                    rate = 1.0 / BOUND;
+                } else {
+                    if count == delay {
+                        first = norm;
+                    }
+                    omega = match count {
+                        _ if count <= delay => 1.0,
+                        _ if count == delay + 1 => 2.0 / (2.0 - rho * rho),
+                        _ => 4.0 / (4.0 - rho * rho * omega),
+                    };
+                    rate = if count < delay { 1.0 / BOUND } else { omega * gamma };
+                    momentum = omega - 1.0;
+                    count += 1;
+                }
+            }
+            self.advance(substep, rate, momentum);
+            substep.clock.lap(Stage::Solve);
+            if !substep.bodies.is_empty() {
+                self.hold(substep, rate);
+            }
+        }
+    }
+
+    /// Forces need no colours; those of the sweeps only keep threads apart.
+    fn colors(&self) -> usize {
+        self.constraints.colors()
+    }
+
+    fn residual(&mut self, _: &mut [Particle], _: f32) -> Option<f64> {
+        None
+    }
+}

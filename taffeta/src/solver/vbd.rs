@@ -1,0 +1,147 @@
+//! `vbd`: vertex block descent.
+//!
+//! Minimises g(x) = 1/(2h²) (x − y)ᵀ M (x − y) + E(x) one vertex at a time, all others standing still:
+//!
+//! xᵢ ← xᵢ − Hᵢ⁻¹ ∇ᵢg(x),   Hᵢ the 3 × 3 block of the Hessian, kept positive.
+//!
+//! Vertices that no constraint connects have one colour and move together; colours follow each other (Gauss–Seidel on
+//! vertices). Chen, Liu, Yuksel, Kim, *Vertex block descent*, 2024, with their start of the iteration (`warm.rs`). Each
+//! vertex does its own work in its own order, so results do not depend on threads.
+//!
+//! Contact is part of a vertex's problem: if its minimum is beyond a collider, it takes the best place on the plane that
+//! touches it, xᵢ + μ Hᵢ⁻¹ n, and μ is the force of the contact.
+//!
+//! Positions are double precision within a substep: vertices that are pulled from many sides balance differences of large
+//! forces.
+
+use glam::{DVec3, Vec3};
+
+use super::objective::Objective;
+use super::{Method, Substep, WarmStart};
+use crate::collide::{Body, Contact};
+use crate::model::Model;
+use crate::step::Stage;
+use crate::wide::Particle;
+
+const GRAIN: usize = 16;
+
+/// The method.
+pub struct Vbd {
+    objective: Objective,
+    /// The vertices, colour by colour, and where each colour begins.
+    order: Vec<u32>,
+    colors: Vec<usize>,
+    /// Distance kept from colliders at each particle, m.
+    margin: Vec<f32>,
+    x: Vec<DVec3>,
+    /// In the order of `order`: where each vertex goes, and what held it off.
+    moves: Vec<(DVec3, Contact)>,
+    y: Vec<Particle>,
+    warm: WarmStart,
+}
+
+impl Vbd {
+    /// Colours the vertices of `model`.
+    pub fn new(model: &Model) -> Self {
+        let objective = Objective::new(model);
+        let n = model.particles();
+        let neighbors = objective.neighbors();
+        let mut color = vec![u32::MAX; n];
+        let mut lists: Vec<Vec<u32>> = Vec::new();
+        for i in 0..n {
+            let taken = |c: usize| neighbors.row(i).iter().any(|&j| color[j as usize] == c as u32);
+            let c = (0..lists.len()).find(|&c| !taken(c)).unwrap_or(lists.len());
+            if c == lists.len() {
+                lists.push(Vec::new());
+            }
+            lists[c].push(i as u32);
+            color[i] = c as u32;
+        }
+        let mut colors = vec![0];
+        lists.iter().for_each(|list| colors.push(colors[colors.len() - 1] + list.len()));
+        let mut margin = vec![0.0; n];
+        model.cloths.iter().for_each(|cloth| margin[cloth.vertices.clone()].fill(cloth.margin));
+        let items = n + crate::color::PADDING;
+        Vbd {
+            objective,
+            order: lists.concat(),
+            colors,
+            margin,
+            x: vec![DVec3::ZERO; n],
+            moves: vec![(DVec3::ZERO, Contact::default()); n],
+            y: vec![Particle::default(); items],
+            warm: WarmStart::new(items),
+        }
+    }
+}
+
+/// Where vertex `i` goes.
+fn descend(objective: &Objective, bodies: &[Body], margin: f32, i: usize, x: &[DVec3]) -> (DVec3, Contact) {
+    if !objective.is_free(i) {
+        return (x[i], Contact::default());
+    }
+    let (gradient, block) = objective.local(i, x);
+    let inverse = block.inverse();
+    let mut goal = x[i] - inverse * gradient;
+    let mut contact = Contact::default();
+    for (b, body) in bodies.iter().enumerate() {
+        if let Some((d, n)) = body.near(goal.as_vec3(), margin) {
+            let n = n.as_dvec3();
+            let along = inverse * n;
+            let force = (margin - d) as f64 / n.dot(along);
+            goal += along * force;
+            let push = (force / objective.inertia(i)) as f32;
+            if push > contact.push {
+                contact = Contact { push, body: b as u32 };
+            }
+        }
+    }
+    (goal, contact)
+}
+
+impl Method for Vbd {
+    fn solve(&mut self, substep: &mut Substep<'_>) {
+        self.objective.begin(substep.x, substep.h);
+        self.y.copy_from_slice(substep.x);
+        self.warm.begin(substep);
+        for (x, particle) in self.x.iter_mut().zip(substep.x.iter()) {
+            *x = Vec3::from(particle.p).as_dvec3();
+        }
+        let Vbd { objective, order, colors, margin, x, moves, .. } = self;
+        for _ in 0..substep.iterations {
+            for color in colors.windows(2) {
+                let order = &order[color[0]..color[1]];
+                let moves = &mut moves[color[0]..color[1]];
+                let (frozen, bodies) = (&x[..], substep.bodies);
+                substep.team.for_each_chunk(moves, GRAIN, |first, moves| {
+                    for (k, goal) in moves.iter_mut().enumerate() {
+                        let i = order[first + k] as usize;
+                        *goal = descend(objective, bodies, margin[i], i, frozen);
+                    }
+                });
+                for (&i, goal) in order.iter().zip(moves) {
+                    x[i as usize] = goal.0;
+                }
+            }
+        }
+        for (x, particle) in x.iter().zip(substep.x.iter_mut()).filter(|(_, particle)| particle.w > 0.0) {
+            particle.p = x.as_vec3().into();
+        }
+        substep.clock.lap(Stage::Solve);
+        if !substep.bodies.is_empty() {
+            for (&i, (_, contact)) in order.iter().zip(moves.iter()) {
+                substep.contacts.set(i as usize, *contact);
+            }
+            substep.collide();
+        }
+        self.warm.end(substep, &self.y);
+    }
+
+    fn colors(&self) -> usize {
+        self.colors.len() - 1
+    }
+
+    fn residual(&mut self, _: &mut [Particle], _: f32) -> Option<f64> {
+        None
+    }
+}

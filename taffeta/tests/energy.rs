@@ -1,0 +1,199 @@
+//! The methods that minimise the incremental potential: what is particular to them.
+
+mod common;
+
+use common::{fabric, grid_cloth, irregular_sheet, momentum, pin_corner, run};
+use taffeta::Simulation;
+use taffeta::lanes::SimdLevel;
+use taffeta::scene::{Bending, Collider, ColliderShape, Membrane, Pin, Scene, Select, Side, Tethers};
+
+const METHODS: [&str; 5] = ["newton", "implicit", "implicit-chebyshev", "vbd", "pd"];
+
+fn scene(method: &str, cloth: taffeta::scene::Cloth) -> Scene {
+    let mut scene = Scene { cloth: vec![cloth], ..Scene::default() };
+    scene.simulation.method = method.into();
+    scene
+}
+
+/// A cloth that swings from a corner, on long substeps.
+fn swinging(method: &str) -> Scene {
+    let mut cloth = grid_cloth([1.0, 1.0], [12, 12]);
+    cloth.fabric = fabric(0.2, 300.0, 60.0, 1e-5);
+    cloth.pin.push(pin_corner());
+    let mut scene = scene(method, cloth);
+    scene.simulation.substeps = 2;
+    scene
+}
+
+#[test]
+fn newton_reaches_its_gradient_norm_in_every_substep() {
+    let mut worst = 0;
+    for (bending, membrane) in [
+        (Bending::Isometric, Membrane::Springs),
+        (Bending::Dihedral, Membrane::Stvk),
+        (Bending::None, Membrane::Springs),
+    ] {
+        let mut scene = swinging("newton");
+        (scene.cloth[0].bending, scene.cloth[0].membrane) = (bending, membrane);
+        scene.simulation.substeps = 1;
+        let mut sim = Simulation::new(&scene).unwrap();
+        for frame in 0..30 {
+            run(&mut sim, 1);
+            let reached = sim.convergence().expect("newton says how far it came");
+            assert!(reached.converged && reached.norm <= reached.goal, "frame {frame}: {reached:?}");
+            worst = worst.max(reached.iterations);
+        }
+    }
+    println!("{worst} iterations at most");
+    assert!(worst > 1);
+}
+
+#[test]
+fn newton_says_when_it_does_not_converge() {
+    let mut scene = swinging("newton");
+    scene.simulation.newton.iterations = 1;
+    let mut sim = Simulation::new(&scene).unwrap();
+    run(&mut sim, 10);
+    let reached = sim.convergence().unwrap();
+    assert!(!reached.converged && reached.norm > reached.goal, "{reached:?}");
+}
+
+#[test]
+fn the_residual_of_newton_is_near_rounding_and_falls_with_iterations_of_others() {
+    let residual = |method: &str, iterations: u32| {
+        let mut scene = swinging(method);
+        scene.simulation.iterations = iterations;
+        let mut sim = Simulation::new(&scene).unwrap();
+        sim.measure_residual(true);
+        run(&mut sim, 10);
+        sim.gradient_residual().expect("it is measured")
+    };
+    let newton = residual("newton", 1);
+    // 169 vertices, a rounding of 6e-8 m, about 1000 N/m at each.
+    assert!(newton > 0.0 && newton < 169f64.sqrt() * 1e-4, "{newton} N");
+    for method in ["xpbd", "implicit", "implicit-chebyshev", "vbd", "pd"] {
+        let [few, many] = [5, 200].map(|n| residual(method, n));
+        println!("{method}: {few:.1e} N after 5 iterations, {many:.1e} N after 200; newton {newton:.1e} N");
+        assert!(many < 0.2 * few, "{method}: {few} then {many} N");
+    }
+    let mut sim = Simulation::new(&swinging("xpbd")).unwrap();
+    run(&mut sim, 1);
+    assert_eq!(sim.gradient_residual(), None, "nothing is measured unless it is asked for");
+}
+
+#[test]
+fn free_flight_keeps_momentum() {
+    for method in METHODS {
+        let mut cloth = grid_cloth([1.0, 1.0], [10, 10]);
+        cloth.fabric = fabric(0.2, 200.0, 40.0, 1e-5);
+        cloth.velocity = [0.3, 0.2, -0.1];
+        let select = Select { edges: vec![Side::LowX], ..Select::default() };
+        cloth.kick.push(taffeta::scene::Kick { select, velocity: [0.3, 0.5, -0.1] });
+        let mut scene = scene(method, cloth);
+        scene.simulation.gravity = [0.0; 3];
+        scene.simulation.substeps = 4;
+        // Where the minimum is not reached, neither is the balance of forces.
+        scene.simulation.iterations = if method == "implicit" { 400 } else { 60 };
+        let mut sim = Simulation::new(&scene).unwrap();
+        let (before, _) = momentum(&sim);
+        run(&mut sim, 20);
+        let (after, _) = momentum(&sim);
+        let drift = (after - before).length() / before.length();
+        println!("{method}: {drift:.1e}");
+        assert!(drift < 1e-3, "{method}: {drift}");
+    }
+}
+
+/// On a slope of 20° with friction 0.3, a cloth slides with a = g (sin θ − μ cos θ); with friction 0.4 it stays.
+#[test]
+fn friction_holds_and_slides_as_coulomb_says() {
+    let angle = 20f32.to_radians();
+    let mut problems = Vec::new();
+    for method in METHODS {
+        for friction in [0.0, 0.3, 0.4] {
+            let mut cloth = grid_cloth([0.3, 0.3], [6, 6]);
+            cloth.fabric = fabric(0.2, 2667.0, 1000.0, 1e-4);
+            cloth.rotation = [0.0, 0.0, 20.0];
+            cloth.position = [-0.01 * angle.sin(), 0.01 * angle.cos(), 0.0];
+            cloth.margin = Some(0.01);
+            let mut scene = scene(method, cloth);
+            scene.simulation.iterations = 4;
+            scene.collider.push(Collider {
+                shape: ColliderShape::Plane,
+                rotation: [0.0, 0.0, 20.0],
+                friction: Some(friction),
+                ..Collider::default()
+            });
+            let mut sim = Simulation::new(&scene).unwrap();
+            let mean = |sim: &Simulation| {
+                let p = sim.positions();
+                p.iter().map(|p| (p[0] * angle.cos() + p[1] * angle.sin()) as f64).sum::<f64>()
+                    / p.len() as f64
+            };
+            let before = mean(&sim);
+            run(&mut sim, 40);
+            let t = 40.0 / 60.0f64;
+            let slid = before - mean(&sim);
+            let expected = 0.5 * 9.81 * (angle.sin() - friction * angle.cos()).max(0.0) as f64 * t * t;
+            println!("{method}, friction {friction}: {slid:.5} m, {expected:.5} by Coulomb");
+            if (slid - expected).abs() > 0.04 * expected + 2e-4 || sim.penetrating_vertices() > 0 {
+                problems.push(format!("{method}: {slid} m against {expected} m"));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn the_bits_do_not_depend_on_threads_or_instructions() {
+    for method in METHODS {
+        let mut grid = grid_cloth([1.0, 1.0], [18, 17]);
+        grid.pin.push(pin_corner());
+        grid.tethers = Some(Tethers { stretch: 1.02, nearest: 1 });
+        grid.margin = Some(0.01);
+        let mut mesh = irregular_sheet([1.0, 1.0], [6, 6], 9);
+        (mesh.bending, mesh.membrane, mesh.margin) = (Bending::Dihedral, Membrane::Stvk, Some(0.01));
+        let mut scene = scene(method, grid);
+        scene.cloth.push(mesh);
+        scene.simulation.substeps = 2;
+        scene.simulation.iterations = 5;
+        scene.collider.push(Collider { radius: 0.3, position: [0.1, -0.32, 0.0], ..Collider::default() });
+        let hash = |threads: usize, level: SimdLevel| {
+            let mut sim = Simulation::new(&scene).unwrap();
+            sim.set_threads(threads);
+            sim.set_simd(level);
+            for _ in 0..4 {
+                assert!(sim.step(1.0 / 60.0).failure.is_none(), "{method}");
+            }
+            assert!(sim.step(1.0 / 60.0).contacts > 0);
+            sim.state_hash()
+        };
+        let expected = hash(1, SimdLevel::Scalar);
+        for threads in [1, 2, 3] {
+            assert_eq!(hash(threads, SimdLevel::best()), expected, "{method}, {threads} threads");
+        }
+    }
+}
+
+/// Held vertices that are taken and let go while it runs.
+#[test]
+fn vertices_can_be_grabbed_and_released() {
+    for method in METHODS {
+        let mut scene = swinging(method);
+        scene.simulation.iterations = 10;
+        scene.cloth[0].pin.push(Pin {
+            select: Select { edges: vec![Side::HighX], ..Select::default() },
+            until: Some(0.1),
+            ..Pin::default()
+        });
+        let mut sim = Simulation::new(&scene).unwrap();
+        run(&mut sim, 3);
+        let goal = [0.2, 0.3, 0.1];
+        sim.grab(80, goal);
+        run(&mut sim, 2);
+        assert_eq!(sim.positions()[80], goal, "{method}");
+        sim.release(80);
+        run(&mut sim, 10);
+        assert_ne!(sim.positions()[80], goal, "{method}");
+    }
+}
