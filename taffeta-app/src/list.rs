@@ -69,21 +69,21 @@ fn as_text(topic: Topic) -> String {
     let mut text = String::new();
     match topic {
         Topic::Scenes => {
-            for line in scenes(|name, scene| format!("{name:<18}{}", scene.about)) {
+            for line in scenes(|name, scene| format!("{name:<20}{}", scene.about)) {
                 let _ = writeln!(text, "{line}");
             }
         }
         Topic::Methods => {
             for m in METHODS {
                 let kinds: Vec<&str> = m.kinds.iter().map(|&kind| Kind::name(kind)).collect();
-                let _ = writeln!(text, "{:<18}{}", m.name, m.about);
+                let _ = writeln!(text, "{:<20}{}", m.name, m.about);
                 for (what, value) in [
                     ("good for", m.good_for),
                     ("stable for", m.stable),
                     ("constraints", &kinds.join(", ")),
                     ("from", m.citation),
                 ] {
-                    let _ = writeln!(text, "  {what:<16}{value}");
+                    let _ = writeln!(text, "  {what:<18}{value}");
                 }
             }
         }
@@ -144,14 +144,14 @@ fn short(value: f32) -> String {
 }
 
 fn fabric_text(p: &Preset, text: &mut String) {
-    let _ = writeln!(text, "{:<18}{}", p.name, p.about);
+    let _ = writeln!(text, "{:<20}{}", p.name, p.about);
     for (name, unit, values, source) in figures(p) {
         let mut shown: Vec<String> = values.iter().map(|&v| short(v)).collect();
         shown.dedup();
         let figure = format!("{} {unit}", shown.join(" / "));
-        let _ = writeln!(text, "  {name:<16}{figure:<28}{:<10} {}", source.word(), source.note());
+        let _ = writeln!(text, "  {name:<18}{figure:<28}{:<10} {}", source.word(), source.note());
     }
     let f = &p.fabric;
-    let _ = writeln!(text, "  {:<16}{}", "friction", short(f.friction));
-    let _ = writeln!(text, "  {:<16}{} 1/s", "damping", short(f.damping));
+    let _ = writeln!(text, "  {:<18}{}", "friction", short(f.friction));
+    let _ = writeln!(text, "  {:<18}{} 1/s", "damping", short(f.damping));
 }

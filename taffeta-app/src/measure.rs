@@ -22,6 +22,7 @@ static STAGES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
 /// that cross takes as long as a frame of a fast method, so it is left out where nobody will look.
 pub fn metrics(sim: &mut Simulation, step: Option<&StepReport>, ms: f64, crossings: bool) -> Metrics {
     let residual = if step.is_some() { sim.residual() } else { None };
+    let gradient = step.and_then(|_| sim.gradient_residual());
     let (strain, energies) = (sim.strain(), sim.energies());
     let penetration = metrics::penetration(sim.model(), sim.bodies(), &sim.state().x, TOLERANCE);
     let crossing = if crossings { sim.intersecting_pairs() as f64 } else { f64::NAN };
@@ -41,6 +42,7 @@ pub fn metrics(sim: &mut Simulation, step: Option<&StepReport>, ms: f64, crossin
         ("penetrating_vertices", penetration.vertices as f64),
         ("intersecting_pairs", crossing),
         ("colors", sim.colors() as f64),
+        ("residual_g", gradient.unwrap_or(f64::NAN)),
     ];
     let spent = |k: usize| step.map_or(0.0, |step| step.stages[k].as_secs_f64() * 1e3);
     figures.extend(STAGES.iter().enumerate().map(|(k, column)| (*column, spent(k))));

@@ -138,7 +138,7 @@ impl Report {
             "stages_ms": stages,
             "strain": { "max": strain.max, "mean": strain.mean, "worst": self.worst_strain },
             "spring_change_rate": strain.mean,
-            "residual": { "h": residual, "log_strain": strain.log_sum },
+            "residual": { "h": residual, "g": sim.gradient_residual(), "log_strain": strain.log_sum },
             "energy": {
                 "kinetic": energies.kinetic,
                 "elastic": energies.elastic,

@@ -88,13 +88,13 @@ fn files_are_written_and_named_in_the_summary() {
     assert_eq!(pc2(&folder.path().join("a.pc2")), (81, 4));
     let table = fs::read_to_string(folder.path().join("m.csv")).unwrap();
     let head = "frame,time,strain_max,strain_mean,log_strain,residual_h,kinetic,elastic,potential,contacts,ms,total,\
-        spring_change_rate,penetration_depth,penetrating_vertices,intersecting_pairs,colors,\
+        spring_change_rate,penetration_depth,penetrating_vertices,intersecting_pairs,colors,residual_g,\
         ms_animate,ms_predict,ms_solve,ms_contact,ms_friction,ms_velocity,ms_finish";
     assert_eq!(table.lines().next(), Some(head));
     let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
     assert_eq!(rows.len(), 5);
-    // The start has no residual: an empty cell, and the only one.
-    assert_eq!(rows.iter().flatten().filter(|cell| cell.is_empty()).count(), 1);
+    // The start has no residuals: two empty cells, and the only ones.
+    assert_eq!(rows.iter().flatten().filter(|cell| cell.is_empty()).count(), 2);
     let at = |row: usize, name: &str| -> f64 {
         let column = rows[0].iter().position(|n| *n == name).unwrap();
         rows[row][column].parse().unwrap()

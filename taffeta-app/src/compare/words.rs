@@ -105,7 +105,7 @@ pub fn json(comparison: &Comparison) -> Value {
                 "ms_per_frame": race.median_ms(),
                 "us_per_iteration": 1e3 * race.median_ms() / (race.substeps * race.iterations).max(1) as f64,
                 "strain": { "max": race.last("strain_max"), "mean": race.last("strain_mean") },
-                "residual": { "h": race.last("residual_h"), "log_strain": race.last("log_strain") },
+                "residual": { "h": race.last("residual_h"), "g": race.last("residual_g"), "log_strain": race.last("log_strain") },
                 "penetrating_vertices": race.penetrating,
                 "intersecting_pairs": race.crossing,
                 "error": {

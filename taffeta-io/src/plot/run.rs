@@ -36,8 +36,9 @@ const fn quantity(metric: &'static str, title: &'static str, label: &'static str
 }
 
 /// What can be compared between methods, frame by frame, in the order to show it.
-pub const QUANTITIES: [Quantity; 6] = [
+pub const QUANTITIES: [Quantity; 7] = [
     Quantity { log: true, ..quantity("residual_h", "Constraint residual", "h = ‖C + α̃ λ‖") },
+    Quantity { log: true, ..quantity("residual_g", "Unbalanced force", "‖M (x − y)/h² + ∇E‖, N") },
     quantity("log_strain", "Residual strain", "log₁₀ Σ (l − l₀)², l in m"),
     Quantity { from_start: true, ..quantity("total", "Energy", "total energy since the start, J") },
     Quantity {
@@ -67,8 +68,12 @@ const fn group(
     Group { title, label, log: false, factor, from_start: false, metrics }
 }
 
-const GROUPS: [Group; 7] = [
+const GROUPS: [Group; 8] = [
     Group { log: true, ..group("Constraint residual", "h = ‖C + α̃ λ‖", 1.0, &[("residual_h", "h")]) },
+    Group {
+        log: true,
+        ..group("Unbalanced force", "‖M (x − y)/h² + ∇E‖, N", 1.0, &[("residual_g", "force")])
+    },
     group("Residual strain", "log₁₀ Σ (l − l₀)², l in m", 1.0, &[("log_strain", "residual strain")]),
     Group {
         from_start: true,
