@@ -229,7 +229,8 @@ fn figures_out_of_range_are_refused() {
         change(&mut scene);
         Simulation::new(&scene).err().map(|e| e.to_string()).unwrap_or_default()
     };
-    let cases: [(fn(&mut Scene), &str); 6] = [
+    type Change = fn(&mut Scene);
+    let cases: [(Change, &str); 6] = [
         (|s| s.cloth[0].strain_limit = Some(0.0), "cloth.0.strain_limit"),
         (|s| s.simulation.strain_passes = Some(0), "simulation.strain_passes"),
         (|s| s.simulation.phantom_colors = 0, "simulation.phantom_colors"),

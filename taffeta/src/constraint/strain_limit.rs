@@ -24,6 +24,8 @@ pub fn value_grad<L: Lane>(p: &[V3<L>; 2], limit: L) -> (L, [V3<L>; 2]) {
 pub struct Project;
 
 impl Kernel<2, 2, 1> for Project {
+    const KEEPS: bool = false;
+
     #[inline(always)]
     fn correct<L: Lane, const FIRST: bool>(
         &self,
