@@ -150,7 +150,7 @@ impl Pace {
         self.left -= 1;
         if self.plain || self.pause > 0 {
             self.pause = self.pause.saturating_sub(1);
-            return Blend { rate: self.wanted.1 as f32, momentum: 0.0 };
+            return Blend { rate: self.wanted.1 as f32, momentum: 0.0, recall: true };
         }
         self.degree += 1;
         self.omega = match self.degree {
@@ -158,7 +158,8 @@ impl Pace {
             2 => 2.0 / (2.0 - self.rho * self.rho),
             _ => 4.0 / (4.0 - self.rho * self.rho * self.omega),
         };
-        Blend { rate: (self.omega * self.gamma) as f32, momentum: (self.omega - 1.0) as f32 }
+        let (rate, momentum) = ((self.omega * self.gamma) as f32, (self.omega - 1.0) as f32);
+        Blend { rate, momentum, recall: true }
     }
 
     /// Takes note of an iteration.
@@ -199,7 +200,7 @@ mod tests {
         let mut pace = Pace::new(params, rho, iterations);
         let (mut error, mut change) = (1.0, 0.0);
         while pace.left > 0 {
-            let Blend { rate, momentum } = pace.next();
+            let Blend { rate, momentum, .. } = pace.next();
             let correction = (mu - 1.0) * error;
             let along = correction * change;
             change = rate as f64 * correction + momentum as f64 * change;

@@ -204,7 +204,7 @@ fn advance(
     x: &mut [Particle],
     sums: &mut [Particle],
     before: &mut [Particle],
-    Blend { rate, momentum }: Blend,
+    Blend { rate, momentum, .. }: Blend,
     partial: &mut Vec<[f64; 2]>,
 ) -> [f64; 2] {
     team.sum_chunks3(x, sums, before, GRAIN, partial, |x, sums, before| {

@@ -177,7 +177,7 @@ impl Method for PbdJacobi {
         let family = Partly::new(&self.stiffness, substep.iterations);
         // What is corrected in part only counts in part when the mean is taken.
         let share = (family.bend / family.stretch.max(1e-6)).clamp(1e-3, 1.0);
-        let blend = Blend { rate: self.omega, momentum: 0.0 };
+        let blend = Blend { rate: self.omega, ..Blend::PLAIN };
         self.jacobi.begin(substep, share, false);
         for iteration in 1..=substep.iterations {
             self.jacobi.iterate(substep, family, blend, false, iteration == substep.iterations);

@@ -147,7 +147,7 @@ pub fn advance_blocks(
         x: &mut [Block],
         sums: &mut [Block],
         before: &mut [Block],
-        Blend { rate, momentum }: Blend,
+        Blend { rate, momentum, .. }: Blend,
         [squares, products]: &mut [[f32; LANES]; 2],
     ) {
         for ((x, sum), before) in x.iter_mut().zip(sums).zip(before) {

@@ -80,6 +80,11 @@ pub unsafe trait Layout<const N: usize>: Sized + Send + Sync {
     /// # Safety
     /// The cells are in bounds and no other thread uses them.
     unsafe fn store<S: Transpose>(&self, state: &Shared<'_, Self::Item>, points: &[Point<f32x8<S>>; N]);
+    /// Adds to the positions.
+    ///
+    /// # Safety
+    /// As for `store`.
+    unsafe fn add<S: Transpose>(&self, state: &Shared<'_, Self::Item>, moves: &[V3<f32x8<S>>; N]);
     /// The points of one lane.
     ///
     /// # Safety
@@ -90,6 +95,11 @@ pub unsafe trait Layout<const N: usize>: Sized + Send + Sync {
     /// # Safety
     /// As for `store`.
     unsafe fn store_lane(&self, lane: usize, state: &Shared<'_, Self::Item>, points: &[Point<f32>; N]);
+    /// Adds to the positions of one lane.
+    ///
+    /// # Safety
+    /// As for `store`.
+    unsafe fn add_lane(&self, lane: usize, state: &Shared<'_, Self::Item>, moves: &[V3<f32>; N]);
 }
 
 /// Each lane names its own particles: `[particle of the constraint][lane]`, as offsets in bytes, which saves a shift at every
@@ -160,6 +170,20 @@ unsafe impl<const N: usize> Layout<N> for Gathered<N> {
     }
 
     #[inline(always)]
+    unsafe fn add<S: Transpose>(&self, state: &Shared<'_, Particle>, moves: &[V3<f32x8<S>>; N]) {
+        for n in 0..N {
+            let V3 { x, y, z } = moves[n];
+            let simd = x.simd;
+            let rows = simd.to_rows([x, y, z, f32x8::splat(simd, 0.0)]);
+            for lane in 0..LANES {
+                // SAFETY: in bounds and ours by contract; a particle is four floats.
+                let row = unsafe { &mut *self.at(n, lane, state).cast::<[f32; 4]>() };
+                *row = (f32x4::simd_from(simd, *row) + rows[lane]).into();
+            }
+        }
+    }
+
+    #[inline(always)]
     unsafe fn load_lane(&self, lane: usize, state: &Shared<'_, Particle>) -> [Point<f32>; N] {
         std::array::from_fn(|n| {
             // SAFETY: in bounds by contract.
@@ -174,6 +198,16 @@ unsafe impl<const N: usize> Layout<N> for Gathered<N> {
             let V3 { x, y, z } = points[n].p;
             // SAFETY: in bounds and ours by contract.
             unsafe { (*self.at(n, lane, state)).p = [x, y, z] };
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn add_lane(&self, lane: usize, state: &Shared<'_, Particle>, moves: &[V3<f32>; N]) {
+        for n in 0..N {
+            let V3 { x, y, z } = moves[n];
+            // SAFETY: in bounds and ours by contract.
+            let p = unsafe { &mut (*self.at(n, lane, state)).p };
+            *p = [p[0] + x, p[1] + y, p[2] + z];
         }
     }
 }
@@ -247,6 +281,24 @@ unsafe impl<const N: usize> Layout<N> for Strips<N> {
     }
 
     #[inline(always)]
+    unsafe fn add<S: Transpose>(&self, state: &Shared<'_, Block>, moves: &[V3<f32x8<S>>; N]) {
+        for n in 0..N {
+            let V3 { mut x, mut y, mut z } = moves[n];
+            let simd = x.simd;
+            if self.next >> n & 1 == 1 {
+                for c in [&mut x, &mut y, &mut z] {
+                    *c = c.rotate_elements_right::<1>();
+                }
+            }
+            // SAFETY: in bounds and ours by contract.
+            let b = unsafe { &mut *state.at(self.block[n] as usize) };
+            b.x.0 = (f32x8::simd_from(simd, b.x.0) + x).into();
+            b.y.0 = (f32x8::simd_from(simd, b.y.0) + y).into();
+            b.z.0 = (f32x8::simd_from(simd, b.z.0) + z).into();
+        }
+    }
+
+    #[inline(always)]
     unsafe fn load_lane(&self, lane: usize, state: &Shared<'_, Block>) -> [Point<f32>; N] {
         std::array::from_fn(|n| {
             let k = (lane + (self.next >> n & 1) as usize) % LANES;
@@ -264,6 +316,17 @@ unsafe impl<const N: usize> Layout<N> for Strips<N> {
             // SAFETY: in bounds and ours by contract.
             let b = unsafe { &mut *state.at(self.block[n] as usize) };
             (b.x.0[k], b.y.0[k], b.z.0[k]) = (x, y, z);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn add_lane(&self, lane: usize, state: &Shared<'_, Block>, moves: &[V3<f32>; N]) {
+        for n in 0..N {
+            let k = (lane + (self.next >> n & 1) as usize) % LANES;
+            let V3 { x, y, z } = moves[n];
+            // SAFETY: in bounds and ours by contract.
+            let b = unsafe { &mut *state.at(self.block[n] as usize) };
+            (b.x.0[k], b.y.0[k], b.z.0[k]) = (b.x.0[k] + x, b.y.0[k] + y, b.z.0[k] + z);
         }
     }
 }

@@ -174,10 +174,10 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         let state = Shared::new(state);
         if K::KEEPS {
             if keep {
-                return self.pass::<K, true, false>(team, level, &state, &state, kernel, Blend::PLAIN);
+                return self.pass::<K, true, false, false>(team, level, &state, &state, kernel, Blend::PLAIN);
             }
         }
-        self.pass::<K, false, false>(team, level, &state, &state, kernel, Blend::PLAIN)
+        self.pass::<K, false, false, false>(team, level, &state, &state, kernel, Blend::PLAIN)
     }
 
     /// Adds the corrections of all constraints to `sums`, each computed from `state` as it is (Jacobi). With
@@ -193,15 +193,28 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
     ) {
         let (state, sums) = (Shared::new(state), Shared::new(sums));
         if K::KEEPS {
-            if let Some(blend) = blend {
-                self.drift.resize(self.lambda.len(), [F8([0.0; LANES]); R]);
-                return self.pass::<K, true, true>(team, level, &state, &sums, kernel, blend);
+            match blend {
+                Some(Blend::PLAIN) => {
+                    return self.pass::<K, true, true, false>(
+                        team,
+                        level,
+                        &state,
+                        &sums,
+                        kernel,
+                        Blend::PLAIN,
+                    );
+                }
+                Some(blend) => {
+                    self.drift.resize(self.lambda.len(), [F8([0.0; LANES]); R]);
+                    return self.pass::<K, true, true, true>(team, level, &state, &sums, kernel, blend);
+                }
+                None => {}
             }
         }
-        self.pass::<K, false, true>(team, level, &state, &sums, kernel, Blend::PLAIN)
+        self.pass::<K, false, true, false>(team, level, &state, &sums, kernel, Blend::PLAIN)
     }
 
-    fn pass<K: Kernel<N, P, R>, const KEEP: bool, const JACOBI: bool>(
+    fn pass<K: Kernel<N, P, R>, const KEEP: bool, const JACOBI: bool, const DRIFT: bool>(
         &mut self,
         team: &mut Team,
         level: SimdLevel,
@@ -220,7 +233,7 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
                 // SAFETY: shares of a colour do not overlap; there is one multiplier for each operation, and one drift
                 // where it is used.
                 let (lambda, drift) = unsafe {
-                    let drifting = if KEEP && JACOBI { range.clone() } else { 0..0 };
+                    let drifting = if DRIFT { range.clone() } else { 0..0 };
                     (lambda.part(range.clone()), drift.part(drifting))
                 };
                 let mut part = Part {
@@ -237,9 +250,9 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
                 // and the barrier below keeps colours apart.
                 unsafe {
                     match level {
-                        SimdLevel::Scalar => scalar::<O, K, N, P, R, KEEP, JACOBI>(&mut part, kernel),
+                        SimdLevel::Scalar => scalar::<O, K, N, P, R, KEEP, JACOBI, DRIFT>(&mut part, kernel),
                         SimdLevel::Wide(level) => {
-                            wide::<O, K, N, P, R, KEEP, JACOBI>(level, &mut part, kernel)
+                            wide::<O, K, N, P, R, KEEP, JACOBI, DRIFT>(level, &mut part, kernel)
                         }
                     }
                 }
@@ -256,11 +269,13 @@ pub struct Blend {
     pub rate: f32,
     /// Factor of the last change.
     pub momentum: f32,
+    /// Whether the next pass needs this one's changes.
+    pub recall: bool,
 }
 
 impl Blend {
     /// Each correction as it is.
-    pub const PLAIN: Blend = Blend { rate: 1.0, momentum: 0.0 };
+    pub const PLAIN: Blend = Blend { rate: 1.0, momentum: 0.0, recall: false };
 }
 
 /// One thread's share of one colour.
@@ -279,7 +294,16 @@ struct Part<'a, O: Layout<N>, const N: usize, const P: usize, const R: usize> {
 
 /// # Safety
 /// No other thread touches the cells of the operations, which are in bounds.
-unsafe fn wide<O, K, const N: usize, const P: usize, const R: usize, const KEEP: bool, const JACOBI: bool>(
+unsafe fn wide<
+    O,
+    K,
+    const N: usize,
+    const P: usize,
+    const R: usize,
+    const KEEP: bool,
+    const JACOBI: bool,
+    const DRIFT: bool,
+>(
     level: Level,
     part: &mut Part<'_, O, N, P, R>,
     kernel: K,
@@ -297,6 +321,7 @@ unsafe fn wide<O, K, const N: usize, const P: usize, const R: usize, const KEEP:
         const R: usize,
         const KEEP: bool,
         const JACOBI: bool,
+        const DRIFT: bool,
     >(
         simd: S,
         part: &mut Part<'_, O, N, P, R>,
@@ -308,7 +333,7 @@ unsafe fn wide<O, K, const N: usize, const P: usize, const R: usize, const KEEP:
     {
         let zero = f32x8::splat(simd, 0.0);
         let (rate, momentum) = (f32x8::splat(simd, part.blend.rate), f32x8::splat(simd, part.blend.momentum));
-        let drift = &mut part.drift[..if KEEP && JACOBI { part.ops.len() } else { 0 }];
+        let drift = &mut part.drift[..if DRIFT { part.ops.len() } else { 0 }];
         for (i, ((op, &set), lambda)) in part.ops.iter().zip(part.set).zip(part.lambda.iter_mut()).enumerate()
         {
             // SAFETY: passed on.
@@ -333,16 +358,17 @@ unsafe fn wide<O, K, const N: usize, const P: usize, const R: usize, const KEEP:
             };
             if JACOBI {
                 // SAFETY: passed on.
-                points = unsafe { op.load(simd, part.target) };
+                unsafe { op.add(part.target, &moves) };
+            } else {
+                for n in 0..N {
+                    points[n].p = points[n].p + moves[n];
+                }
+                // SAFETY: passed on.
+                unsafe { op.store(part.target, &points) };
             }
-            for n in 0..N {
-                points[n].p = points[n].p + moves[n];
-            }
-            // SAFETY: passed on.
-            unsafe { op.store(part.target, &points) };
             if KEEP {
                 for r in 0..R {
-                    if JACOBI {
+                    if DRIFT {
                         let last = f32x8::simd_from(simd, drift[i][r].0);
                         let change = (multipliers[r] - before[r]) * rate + last * momentum;
                         drift[i][r].0 = change.into();
@@ -356,15 +382,24 @@ unsafe fn wide<O, K, const N: usize, const P: usize, const R: usize, const KEEP:
     on_level!(
         level,
         // SAFETY: passed on.
-        simd => unsafe { body::<_, O, K, N, P, R, KEEP, JACOBI>(simd, part, kernel) },
+        simd => unsafe { body::<_, O, K, N, P, R, KEEP, JACOBI, DRIFT>(simd, part, kernel) },
         // SAFETY: passed on.
-        otherwise unsafe { scalar::<O, K, N, P, R, KEEP, JACOBI>(part, kernel) }
+        otherwise unsafe { scalar::<O, K, N, P, R, KEEP, JACOBI, DRIFT>(part, kernel) }
     );
 }
 
 /// # Safety
 /// As for [`wide`].
-unsafe fn scalar<O, K, const N: usize, const P: usize, const R: usize, const KEEP: bool, const JACOBI: bool>(
+unsafe fn scalar<
+    O,
+    K,
+    const N: usize,
+    const P: usize,
+    const R: usize,
+    const KEEP: bool,
+    const JACOBI: bool,
+    const DRIFT: bool,
+>(
     part: &mut Part<'_, O, N, P, R>,
     kernel: K,
 ) where
@@ -389,16 +424,17 @@ unsafe fn scalar<O, K, const N: usize, const P: usize, const R: usize, const KEE
             };
             if JACOBI {
                 // SAFETY: passed on.
-                points = unsafe { op.load_lane(lane, part.target) };
+                unsafe { op.add_lane(lane, part.target, &moves) };
+            } else {
+                for n in 0..N {
+                    points[n].p = points[n].p + moves[n];
+                }
+                // SAFETY: passed on.
+                unsafe { op.store_lane(lane, part.target, &points) };
             }
-            for n in 0..N {
-                points[n].p = points[n].p + moves[n];
-            }
-            // SAFETY: passed on.
-            unsafe { op.store_lane(lane, part.target, &points) };
             if KEEP {
                 for r in 0..R {
-                    if JACOBI {
+                    if DRIFT {
                         let last = part.drift[i][r].0[lane];
                         let change =
                             (multipliers[r] - before[r]) * part.blend.rate + last * part.blend.momentum;
