@@ -122,9 +122,9 @@ impl Default for Chebyshev {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Newton {
-    /// The solution is good when no particle's unbalanced force exceeds this part of the greatest force on any.
+    /// The solution is good when no vertex's unbalanced force exceeds this part of the greatest force on any; above 0, below 1.
     pub tolerance: f64,
-    /// Iterations at most.
+    /// Iterations of a substep at most.
     pub iterations: u32,
 }
 
@@ -182,6 +182,20 @@ impl Chebyshev {
         let gamma = self.gamma;
         let bad = !(gamma > 0.0 && gamma <= 1.0);
         bad.then(|| ("gamma", format!("is {gamma}; must be above 0 and at most 1")))
+    }
+}
+
+impl Newton {
+    /// The field that is wrong, if any, and how.
+    pub fn problem(&self) -> Option<(&'static str, String)> {
+        let Newton { tolerance, iterations } = *self;
+        if !(tolerance > 0.0 && tolerance < 1.0) {
+            return Some((
+                "tolerance",
+                format!("is {tolerance}; must be above 0 and below 1, for example 1e-6"),
+            ));
+        }
+        (iterations == 0).then(|| ("iterations", "is 0; must be 1 or more".into()))
     }
 }
 

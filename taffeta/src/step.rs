@@ -456,6 +456,7 @@ fn check_params(p: &Params) -> Result<(), BuildError> {
     let tables = [
         ("pbd", p.pbd.problem()),
         ("chebyshev", p.chebyshev.problem()),
+        ("newton", p.newton.problem()),
         ("hierarchy", p.hierarchy.problem()),
     ];
     for (table, problem) in tables {

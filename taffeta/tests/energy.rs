@@ -82,6 +82,35 @@ fn the_residual_of_newton_is_near_rounding_and_falls_with_iterations_of_others()
 }
 
 #[test]
+fn no_spectral_radius_makes_chebyshev_diverge_and_the_estimate_is_as_good_as_any() {
+    for (substeps, iterations) in [(1, 30), (5, 10)] {
+        let residual = |method: &str, rho: Option<f32>| {
+            let mut scene = swinging(method);
+            (scene.simulation.substeps, scene.simulation.iterations) = (substeps, iterations);
+            scene.simulation.chebyshev.rho = rho;
+            let mut sim = Simulation::new(&scene).unwrap();
+            sim.measure_residual(true);
+            // Residuals jump from frame to frame; their mean tells more.
+            let mut sum = 0.0;
+            for _ in 0..20 {
+                run(&mut sim, 1);
+                sum += sim.gradient_residual().unwrap();
+            }
+            sum / 20.0
+        };
+        let (plain, estimated) = (residual("implicit", None), residual("implicit-chebyshev", None));
+        let given = [0.3, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999];
+        let given = given.map(|rho| residual("implicit-chebyshev", Some(rho)));
+        println!(
+            "{substeps} × {iterations}: plain {plain:.1e}, estimated {estimated:.1e}, given {given:.5?} N"
+        );
+        assert!(given.iter().all(|&r| r < 2.0 * plain), "none is much worse than plain descent");
+        let best = given[1..6].iter().fold(f64::MAX, |a, &b| a.min(b));
+        assert!(estimated < 1.1 * best, "{estimated} against {best} N");
+    }
+}
+
+#[test]
 fn free_flight_keeps_momentum() {
     for method in METHODS {
         let mut cloth = grid_cloth([1.0, 1.0], [10, 10]);
@@ -110,7 +139,7 @@ fn friction_holds_and_slides_as_coulomb_says() {
     let angle = 20f32.to_radians();
     let mut problems = Vec::new();
     for method in METHODS {
-        for friction in [0.0, 0.3, 0.4] {
+        for friction in [0.3, 0.4] {
             let mut cloth = grid_cloth([0.3, 0.3], [6, 6]);
             cloth.fabric = fabric(0.2, 2667.0, 1000.0, 1e-4);
             cloth.rotation = [0.0, 0.0, 20.0];

@@ -133,7 +133,7 @@ impl Factor {
                 self.values[column.end] = l;
                 self.filled[i] += 1;
             }
-            if !(diagonal > 0.0) {
+            if diagonal <= 0.0 || diagonal.is_nan() {
                 self.dense.fill(0.0);
                 return false;
             }

@@ -2,6 +2,7 @@
 
 use glam::{DMat3, DVec3};
 
+use super::objective::Wanted;
 use crate::constraint::{Energy, dihedral, isometric, lanes64, outer, stvk, triangle_bend};
 use crate::linalg::{MAX, Small, project};
 use crate::model::Model;
@@ -69,13 +70,18 @@ impl Element {
         }
     }
 
-    /// Its energy, gradient and Hessian at `x` (m); the Hessian is projected unless it is to be `exact`.
-    pub fn respond(&self, x: &[DVec3], exact: bool) -> Response {
+    /// Its energy, gradient and as much as is wanted of its Hessian at `x` (m).
+    pub fn respond(&self, x: &[DVec3], wanted: Wanted) -> Response {
         let at = |i: u32| x[i as usize];
         match self {
+            Element::Dihedral(particles, rest, k) if wanted == Wanted::Nothing => {
+                let (c, grad) = dihedral::value_grad(&lanes64(&particles.map(at)), *rest);
+                let gradient = grad.map(|g| DVec3::new(g.x, g.y, g.z) * (k * c));
+                Response { energy: 0.5 * k * c * c, gradient, ..Response::ZERO }
+            }
             Element::Dihedral(particles, rest, k) => {
                 let mut response = Response::of(&dihedral::energy(&particles.map(at), *rest, *k));
-                if !exact {
+                if wanted == Wanted::Projected {
                     project_dense(&mut response.hessian);
                 }
                 response
@@ -83,7 +89,7 @@ impl Element {
             Element::TriangleBend(particles, rest, k) => {
                 let x = particles.map(at);
                 let mut response = Response::of(&triangle_bend::energy(&x, *rest, *k));
-                if !exact {
+                if wanted == Wanted::Projected {
                     project_triangle_bend(&mut response.hessian, &x, *rest, *k);
                 }
                 response
@@ -91,7 +97,7 @@ impl Element {
             Element::Stvk(particles, params) => {
                 let x = particles.map(at);
                 let mut response = Response::of(&stvk::energy(&x, params));
-                if !exact {
+                if wanted == Wanted::Projected {
                     project_stvk(&mut response.hessian, &x, params);
                 }
                 response
@@ -263,7 +269,7 @@ mod tests {
             Element::TriangleBend([0, 1, 2], 0.1, 7.0),
             Element::Stvk([1, 2, 0], params),
         ] {
-            let whole = element.respond(&x, true);
+            let whole = element.respond(&x, Wanted::Exact);
             for place in 0..element.particles().len() {
                 let (gradient, block) = element.local(&x, place);
                 assert!((gradient - whole.gradient[place]).length() < 1e-9 * (1.0 + gradient.length()));
@@ -295,16 +301,17 @@ mod tests {
         };
         for element in &elements {
             let x = pushed(0.3);
-            let (values, _) = eigen(dense(&element.respond(&x, true).hessian), MAX);
+            let (values, _) = eigen(dense(&element.respond(&x, Wanted::Exact).hessian), MAX);
             let least = (0..MAX).map(|i| values[i][i]).fold(0.0, f64::min);
             assert!(least < -1e-3, "the test needs a negative eigenvalue in {element:?}: {least}");
-            let (values, _) = eigen(dense(&element.respond(&x, false).hessian), MAX);
+            let (values, _) = eigen(dense(&element.respond(&x, Wanted::Projected).hessian), MAX);
             let most = (0..MAX).map(|i| values[i][i]).fold(0.0, f64::max);
             assert!((0..MAX).all(|i| values[i][i] > -1e-12 * most), "{element:?}");
         }
         // Pulled apart, a triangle needs no projection.
         let x = pushed(2.0);
-        let [exact, projected] = [true, false].map(|e| dense(&elements[2].respond(&x, e).hessian));
+        let [exact, projected] =
+            [Wanted::Exact, Wanted::Projected].map(|e| dense(&elements[2].respond(&x, e).hessian));
         assert_eq!(exact, projected);
     }
 }

@@ -24,7 +24,7 @@
 
 use glam::{DMat3, DVec3, Vec3};
 
-use super::objective::{Hessian, Objective};
+use super::objective::{Hessian, Objective, Wanted};
 use super::{Convergence, Method, Substep};
 use crate::linalg::{ConjugateGradients, dot};
 use crate::model::Model;
@@ -102,7 +102,7 @@ impl Method for Newton {
         let collide = !substep.bodies.is_empty();
         let mut value = f64::INFINITY;
         let mut convergence = Convergence::default();
-        self.objective.exact = true;
+        self.objective.curvature = Wanted::Exact;
         let mut projected = 0;
         for iteration in 0..=self.params.iterations {
             let team = &mut *substep.team;
@@ -130,13 +130,13 @@ impl Method for Newton {
                 self.cg.solve(team, &hessian, &self.inverse, downhill, &mut self.direction, forcing, INNER);
             convergence.inner += solved.iterations;
             if solved.indefinite {
-                self.objective.exact = false;
+                self.objective.curvature = Wanted::Projected;
                 projected = PROJECTED;
                 self.objective.evaluate(team, &self.x, &mut self.gradient);
                 continue;
             }
             let slope = dot(&self.gradient, &self.direction);
-            self.objective.exact = projected == 0;
+            self.objective.curvature = if projected == 0 { Wanted::Exact } else { Wanted::Projected };
             projected = projected.saturating_sub(1);
             let mut t = 1.0;
             let improved = loop {

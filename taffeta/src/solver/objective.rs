@@ -73,6 +73,17 @@ impl Plane {
     }
 }
 
+/// What an evaluation computes of the Hessian.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Nothing.
+    Nothing,
+    /// The true one, which may be indefinite.
+    Exact,
+    /// The one projected so that it is not.
+    Projected,
+}
+
 /// The objective of one substep, and all buffers it needs.
 pub struct Objective {
     /// m/h², N/m; zero where a particle is held.
@@ -97,8 +108,8 @@ pub struct Objective {
     /// Only for [`Objective::residual`], and only made by it.
     measured: [Vec<DVec3>; 2],
     light_tethers: bool,
-    /// Whether the Hessian is the true one, which may be indefinite, or the projected one.
-    pub exact: bool,
+    /// What is computed of the Hessian.
+    pub curvature: Wanted,
 }
 
 impl Objective {
@@ -168,7 +179,7 @@ impl Objective {
             planes: vec![Plane::default(); n],
             stiffness: model.stiffness(),
             energies: vec![0.0; n],
-            exact: false,
+            curvature: Wanted::Projected,
             measured: Default::default(),
             light_tethers,
             springs,
@@ -253,19 +264,19 @@ impl Objective {
     }
 
     /// g (J) at `x`, and its gradient (N), which is zero at held particles. Makes the Hessian ready for
-    /// [`Operator::apply`] and [`Objective::diagonal`].
+    /// [`Operator::apply`] and [`Objective::diagonal`] as far as it is wanted.
     pub fn evaluate(&mut self, team: &mut Team, x: &[DVec3], gradient: &mut [DVec3]) -> f64 {
-        let (springs, exact) = (&self.springs, self.exact);
+        let (springs, wanted) = (&self.springs, self.curvature);
         team.for_each_chunk2(&mut self.pulls, &mut self.curvatures, GRAIN, |first, pulls, curvatures| {
             let springs = &springs[first..first + pulls.len()];
             for ((spring, pull), curvature) in springs.iter().zip(pulls).zip(curvatures) {
-                (*pull, *curvature) = spring.respond(x, exact);
+                (*pull, *curvature) = spring.respond(x, wanted);
             }
         });
         let elements = &self.elements;
         team.for_each_chunk(&mut self.responses, 8, |first, responses| {
             for (element, response) in elements[first..].iter().zip(responses) {
-                *response = element.respond(x, exact);
+                *response = element.respond(x, wanted);
             }
         });
         let Objective { inertia, y, pulls, at, isometric, in_elements, responses, planes, energies, .. } =
@@ -310,6 +321,7 @@ impl Objective {
         at.clear();
         at.extend(x[..self.y.len()].iter().map(|x| Vec3::from(x.p).as_dvec3()));
         gradient.resize(at.len(), DVec3::ZERO);
+        self.curvature = Wanted::Nothing;
         self.evaluate(team, &at, &mut gradient);
         for (i, g) in gradient.iter_mut().enumerate() {
             let contact = contacts.get(i);
@@ -333,7 +345,8 @@ impl Objective {
             even -= entry.value;
         }
         for &(_, s) in self.at.row(i) {
-            let (pull, Curvature { u, a }) = self.springs[(s & !FIRST) as usize].respond(x, false);
+            let (pull, Curvature { u, a }) =
+                self.springs[(s & !FIRST) as usize].respond(x, Wanted::Projected);
             if s & FIRST != 0 {
                 gradient -= pull.force
             } else {
@@ -435,7 +448,7 @@ impl Objective {
 
 impl Spring {
     #[inline(always)]
-    fn respond(&self, x: &[DVec3], exact: bool) -> (Pull, Curvature) {
+    fn respond(&self, x: &[DVec3], wanted: Wanted) -> (Pull, Curvature) {
         let d = x[self.ends[0] as usize] - x[self.ends[1] as usize];
         let length = d.length().max(1e-15);
         let n = d * (1.0 / length);
@@ -444,8 +457,12 @@ impl Spring {
             return Default::default();
         }
         let k = self.stiffness;
-        let across = if exact { c / length } else { (c / length).max(0.0) };
         let pull = Pull { force: n * (-k * c), energy: 0.5 * k * c * c };
+        let across = match wanted {
+            Wanted::Nothing => return (pull, Curvature::default()),
+            Wanted::Exact => c / length,
+            Wanted::Projected => (c / length).max(0.0),
+        };
         (pull, Curvature { u: n * (k * (1.0 - across)).sqrt(), a: k * across })
     }
 }
@@ -543,9 +560,11 @@ mod tests {
         let mut team = Team::new(1);
         for (bending, membrane) in kinds() {
             let (mut objective, x) = crumpled(bending, membrane);
-            objective.exact = true;
+            objective.curvature = Wanted::Exact;
             let n = x.len();
-            assert!(objective.springs.iter().any(|s| s.tether && s.respond(&x, true).0.energy > 0.0));
+            assert!(
+                objective.springs.iter().any(|s| s.tether && s.respond(&x, Wanted::Exact).0.energy > 0.0)
+            );
             assert!(objective.planes.iter().zip(&x).any(|(plane, x)| plane.depth(*x) > 0.0));
             // Along one direction that moves every free particle.
             let along: Vec<DVec3> = (0..n)

@@ -20,7 +20,7 @@
 
 use glam::{DVec3, Vec3};
 
-use super::objective::Objective;
+use super::objective::{Objective, Wanted};
 use super::{Method, Substep, WarmStart};
 use crate::collide::{Body, Contact};
 use crate::color::PADDING;
@@ -66,8 +66,10 @@ impl Pd {
         let mut margin = vec![0.0; n];
         model.cloths.iter().for_each(|cloth| margin[cloth.vertices.clone()].fill(cloth.margin));
         let zero = || vec![DVec3::ZERO; n];
+        let mut objective = Objective::with_light_tethers(model);
+        objective.curvature = Wanted::Nothing;
         Pd {
-            objective: Objective::with_light_tethers(model),
+            objective,
             matrix: stiffness.clone(),
             factor: Factor::new(&stiffness, &model.start),
             stiffness,
