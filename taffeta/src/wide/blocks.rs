@@ -134,8 +134,8 @@ pub fn advance_blocks(
                 let (now, then) = (f32x8::simd_from(simd, *x), f32x8::simd_from(simd, *before));
                 let step = f32x8::simd_from(simd, *sum) * inverse;
                 let change = now - then;
-                squares = squares + step * step;
-                products = products + step * change;
+                squares += step * step;
+                products += step * change;
                 *x = (now + (rate * step + momentum * change)).into();
                 *before = now.into();
                 *sum = zero.into();

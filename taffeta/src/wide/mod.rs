@@ -172,10 +172,8 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         keep: bool,
     ) {
         let state = Shared::new(state);
-        if K::KEEPS {
-            if keep {
-                return self.pass::<K, true, false, false>(team, level, &state, &state, kernel, Blend::PLAIN);
-            }
+        if K::KEEPS && keep {
+            return self.pass::<K, true, false, false>(team, level, &state, &state, kernel, Blend::PLAIN);
         }
         self.pass::<K, false, false, false>(team, level, &state, &state, kernel, Blend::PLAIN)
     }
