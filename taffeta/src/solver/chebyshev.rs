@@ -171,8 +171,7 @@ impl Pace {
         } else if progress.along < 0.0 && self.left > 0 {
             self.begin(self.left);
         }
-        // Also where it is not a number.
-        self.plain |= !(self.last <= self.most);
+        self.plain |= self.last > self.most || self.last.is_nan();
     }
 
     /// The eigenvalue of the slowest part of the error, as seen.
