@@ -19,9 +19,9 @@ use glam::Vec3;
 use super::proximity::{self, Kind};
 use super::query::{NearPairs, Structure};
 use super::soup::{PatchBoxes, Soup};
-use crate::lanes::{Lane, SimdLevel, V3};
+use crate::lanes::{LANES, Lane, SimdLevel, V3};
 use crate::par::Team;
-use crate::wide::{Particle, Patches, StencilKernel, stencils};
+use crate::wide::{F8, Particle, Patches, StencilKernel, stencils};
 
 /// How a detection looks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,8 +46,6 @@ impl Default for Settings {
     }
 }
 
-/// Part of their distance at rest that a pair of one cloth keeps, where that is less than the thickness.
-const REST: f32 = 0.9;
 /// Collected pairs are filed in so many bins by distance.
 const BINS: usize = 16;
 /// Pairs of patches in one piece of work.
@@ -129,11 +127,11 @@ struct List {
 struct Piece {
     lists: [List; 2],
     raw: [Vec<[u32; 4]>; 2],
-    low: Vec<[f32; 1]>,
+    low: Vec<[F8; 2]>,
     bins: Vec<u8>,
     touching: [Vec<[u32; 4]>; 2],
     touching_gaps: [Vec<f32>; 2],
-    closest: Vec<[f32; 8]>,
+    closest: Vec<[F8; 8]>,
     rows: Vec<ContactRow>,
     measured: usize,
     nearest: f32,
@@ -271,8 +269,8 @@ impl Detector {
     fn collect(&mut self, team: &mut Team, level: SimdLevel, soup: &Soup, x: &[Particle], limit: f32) {
         self.reference.clear();
         self.reference.extend_from_slice(x);
-        self.boxes.refit(team, soup, x);
-        self.query.within(team, level, &self.boxes.patches, limit, &mut self.near);
+        self.boxes.refit(team, soup, x, 0.5 * limit);
+        self.query.within(team, level, &self.boxes.patches, 0.0, &mut self.near);
         let kinematic = |patch: u32| soup.groups[soup.patch_group[patch as usize] as usize].kinematic;
         self.work.clear();
         self.work.extend((0..soup.patches() as u32).filter(|&g| !kinematic(g)).map(|g| [g, g]));
@@ -350,17 +348,18 @@ fn motion(from: &[Particle], x: &[Particle]) -> Motion {
     Motion { half: longest.sqrt().min(0.5 * diagonal), far: far[0].max(far[1]).max(far[2]), held }
 }
 
-/// A distance that is never too large, or [`UNSURE`].
+/// A distance that is never too large, or [`UNSURE`]; and whether the closest points are inside both sides.
 #[derive(Clone, Copy)]
 struct Low(Kind);
 
-impl StencilKernel<1> for Low {
+impl StencilKernel<2> for Low {
     #[inline(always)]
-    fn apply<L: Lane>(&self, x: &[V3<L>; 4], like: L) -> [L; 1] {
+    fn apply<L: Lane>(&self, x: &[V3<L>; 4], like: L) -> [L; 2] {
         let near = proximity::near(self.0, x, like.like(f32::EPSILON));
         let (distance, doubt) = (near.squared.sqrt(), near.doubt_squared.sqrt());
         // Where doubt is above a sixteenth, double precision has to tell.
-        [distance.select_lt(doubt * like.like(16.0), like.like(UNSURE), distance - doubt)]
+        let low = distance.select_lt(doubt * like.like(16.0), like.like(UNSURE), distance - doubt);
+        [low, near.inner]
     }
 }
 
@@ -395,14 +394,14 @@ impl Piece {
         let [points, segments] = &mut self.raw;
         points.clear();
         segments.clear();
-        view.cull(level, pairs, limit, points, segments);
+        view.cull(level, pairs, points, segments);
         for k in 0..2 {
             if !kinds[k] {
                 self.raw[k].clear();
             }
             distances(level, KINDS[k], x, &self.raw[k], &mut self.low);
             self.lists[k].file(&self.raw[k], &self.low, limit, &mut self.bins);
-            self.lists[k].find_gaps(level, KINDS[k], soup, &mut self.low);
+            self.lists[k].find_gaps(KINDS[k], soup);
         }
     }
 
@@ -418,7 +417,8 @@ impl Piece {
         let Settings { reach, gamma, early, planned, .. } = *settings;
         let colliders = soup.groups.iter().any(|g| g.kinematic);
         let kinematic = |v: u32| soup.groups[soup.vertex_group[v as usize] as usize].kinematic;
-        (self.measured, self.nearest) = (0, reach);
+        self.measured = 0;
+        let mut least = reach.to_bits();
         self.rows.clear();
         for k in 0..2 {
             let list = &self.lists[k];
@@ -428,33 +428,45 @@ impl Piece {
             let (touching, gaps) = (&mut self.touching[k], &mut self.touching_gaps[k]);
             touching.clear();
             gaps.clear();
-            for ((stencil, &[low]), &gap) in list.stencils[..count].iter().zip(&self.low).zip(&list.gaps) {
-                if low >= reach {
-                    continue;
-                }
-                self.nearest = self.nearest.min(low);
-                // A collider takes what it plans to move, the other side may use the rest.
-                let alone = colliders && (kinematic(stencil[0]) || kinematic(stencil[3]));
-                let room = if alone { (2.0 * low - planned / gamma).max(0.0) } else { low };
-                for &v in stencil {
-                    let (place, bits) = (&nearest[v as usize], room.to_bits());
-                    // Positive numbers are ordered as their bits are; most are no news.
-                    if bits < place.load(Ordering::Relaxed) {
-                        place.fetch_min(bits, Ordering::Relaxed);
+            let (all, all_gaps) = (&list.stencils[..count], &list.gaps[..count]);
+            let blocks = self.low.iter().zip(all.chunks(LANES)).zip(all_gaps.chunks(LANES));
+            for (([low, inner], stencils), gaps_here) in blocks {
+                for (i, stencil) in stencils.iter().enumerate() {
+                    let low = low.0[i];
+                    if low >= reach {
+                        continue;
+                    }
+                    // Positive numbers are ordered as their bits are.
+                    least = least.min(low.to_bits());
+                    // A collider takes what it plans to move, the other side may use the rest.
+                    let alone = colliders && (kinematic(stencil[0]) || kinematic(stencil[3]));
+                    let room = if alone { (2.0 * low - planned / gamma).max(0.0) } else { low }.to_bits();
+                    for &v in stencil {
+                        let place = &nearest[v as usize];
+                        // Most are no news.
+                        if room < place.load(Ordering::Relaxed) {
+                            place.fetch_min(room, Ordering::Relaxed);
+                        }
+                    }
+                    // Where an end of an edge is closest, its vertex and the triangles beside the other edge are as close.
+                    let inside = inner.0[i] != 0.0 || KINDS[k] == Kind::PointTriangle;
+                    if inside && low < gaps_here[i] + early {
+                        touching.push(*stencil);
+                        gaps.push(gaps_here[i]);
                     }
                 }
-                if low < gap + early {
-                    touching.push(*stencil);
-                    gaps.push(gap);
+            }
+            stencils(level, Closest(KINDS[k]), x, touching, &mut self.closest);
+            for (i, (&particles, &gap)) in touching.iter().zip(gaps.iter()).enumerate() {
+                let values = lane(&self.closest, i);
+                let row = row(KINDS[k], particles, gap, values, x);
+                let corners = [row.weights[1], row.weights[2], row.weights[3]].map(|w| -w);
+                if row.kind == Kind::SegmentSegment || soup.reports(&particles, corners, x) {
+                    self.rows.push(row);
                 }
             }
-            self.closest.clear();
-            self.closest.resize(touching.len(), [0.0; 8]);
-            stencils(level, Closest(KINDS[k]), x, touching, &mut self.closest);
-            for ((&particles, &gap), &values) in touching.iter().zip(gaps.iter()).zip(&self.closest) {
-                self.rows.push(row(KINDS[k], particles, gap, values, x));
-            }
         }
+        self.nearest = f32::from_bits(least);
     }
 }
 
@@ -470,29 +482,40 @@ fn row(kind: Kind, particles: [u32; 4], gap: f32, values: [f32; 8], x: &[Particl
     ContactRow { particles, weights, normal, gap, distance, kind }
 }
 
-/// Distances that are never too large, m.
-fn distances(level: SimdLevel, kind: Kind, x: &[Particle], list: &[[u32; 4]], low: &mut Vec<[f32; 1]>) {
-    low.clear();
-    low.resize(list.len(), [0.0]);
+/// The numbers of stencil i.
+#[inline(always)]
+fn lane<const R: usize>(blocks: &[[F8; R]], i: usize) -> [f32; R] {
+    let block = &blocks[i / LANES];
+    std::array::from_fn(|r| block[r].0[i % LANES])
+}
+
+/// Distances that are never too large, m, and whether the closest points are inside.
+fn distances(level: SimdLevel, kind: Kind, x: &[Particle], list: &[[u32; 4]], low: &mut Vec<[F8; 2]>) {
     stencils(level, Low(kind), x, list, low);
-    for (low, stencil) in low.iter_mut().zip(list) {
-        if low[0] < 0.0 {
-            low[0] = proximity::lower_distance(kind, stencil.map(|v| Vec3::from(x[v as usize].p)));
+    for (block, list) in low.iter_mut().zip(list.chunks(LANES)) {
+        if block[0].0.iter().all(|&low| low >= 0.0) {
+            continue;
+        }
+        for (low, stencil) in block[0].0.iter_mut().zip(list).filter(|(low, _)| **low < 0.0) {
+            *low = proximity::lower_distance(kind, stencil.map(|v| Vec3::from(x[v as usize].p)));
         }
     }
 }
 
 impl List {
     /// Keeps what is nearer than `limit` (m), by bins of distance.
-    fn file(&mut self, raw: &[[u32; 4]], low: &[[f32; 1]], limit: f32, bins: &mut Vec<u8>) {
+    fn file(&mut self, raw: &[[u32; 4]], low: &[[F8; 2]], limit: f32, bins: &mut Vec<u8>) {
         let scale = BINS as f32 / limit;
         let mut counts = [0u32; BINS + 1];
         bins.clear();
-        for &[low] in low {
-            let bin = if low < limit { ((low * scale) as usize).min(BINS - 1) } else { BINS };
-            bins.push(bin as u8);
-            counts[bin] += 1;
+        for block in low {
+            for &low in &block[0].0 {
+                let bin = if low < limit { ((low * scale) as usize).min(BINS - 1) } else { BINS };
+                bins.push(bin as u8);
+            }
         }
+        bins.truncate(raw.len());
+        bins.iter().for_each(|&bin| counts[bin as usize] += 1);
         let mut begin = 0;
         let mut next = [0u32; BINS + 1];
         for bin in 0..BINS {
@@ -510,14 +533,9 @@ impl List {
         }
     }
 
-    /// How far the sides of each pair should stay apart: the thickness, or less for those of one cloth that are close at rest.
-    fn find_gaps(&mut self, level: SimdLevel, kind: Kind, soup: &Soup, low: &mut Vec<[f32; 1]>) {
-        distances(level, kind, &soup.rest, &self.stencils, low);
+    fn find_gaps(&mut self, kind: Kind, soup: &Soup) {
         self.gaps.clear();
-        for (stencil, &[rest]) in self.stencils.iter().zip(low.iter()) {
-            let thickness = soup.thickness(stencil);
-            self.gaps.push(if soup.same_group(stencil) { thickness.min(REST * rest) } else { thickness });
-        }
+        self.gaps.extend(self.stencils.iter().map(|stencil| soup.gap(kind, stencil)));
     }
 }
 

@@ -35,6 +35,8 @@ pub struct Near<L> {
     pub weights: [L; 4],
     /// How much too large the distance may be by rounding, squared, m².
     pub doubt_squared: L,
+    /// 1 where the closest points are inside the triangle or inside both segments, else 0.
+    pub inner: L,
 }
 
 /// Insides count only where the squared sine between the two directions is above (this × ε)².
@@ -87,6 +89,7 @@ pub fn point_triangle<L: Lane>(x: &[V3<L>; 4], epsilon: L) -> Near<L> {
         squared: (ap - ab * t).length_squared(),
         weights: [one, t - one, -t, zero],
         doubt_squared: zero,
+        inner: zero,
     };
     let t = zero_to_one(ap.dot(ac) / (ac2 + tiny));
     best = nearer(best, (ap - ac * t).length_squared(), [one, t - one, zero, -t]);
@@ -105,7 +108,9 @@ pub fn point_triangle<L: Lane>(x: &[V3<L>; 4], epsilon: L) -> Near<L> {
     let inside = least.select_lt(zero, far, height * height * inverse);
     let inside = nn.select_lt(flat * flat * (ab2 * ac2) + tiny, far, inside);
     let (beta, gamma) = (beta * inverse, gamma * inverse);
+    let inner = inside.select_lt(best.squared, one, zero);
     best = nearer(best, inside, [one, beta + gamma - one, -beta, -gamma]);
+    best.inner = inner;
 
     let size2 = ap.length_squared() + ab2.max(ac2);
     best.doubt_squared = doubt(epsilon, size2, ab2, ac2, nn, inverse);
@@ -127,6 +132,7 @@ pub fn segment_segment<L: Lane>(x: &[V3<L>; 4], epsilon: L) -> Near<L> {
         squared: (r - v * t).length_squared(),
         weights: [one, zero, t - one, -t],
         doubt_squared: zero,
+        inner: zero,
     };
     let t = zero_to_one(a1b0.dot(v) * inverse_vv);
     best = nearer(best, (a1b0 - v * t).length_squared(), [zero, one, t - one, -t]);
@@ -147,7 +153,9 @@ pub fn segment_segment<L: Lane>(x: &[V3<L>; 4], epsilon: L) -> Near<L> {
     let inside = least.select_lt(zero, far, height * height * inverse);
     let inside = nn.select_lt(flat * flat * (uu * vv) + tiny, far, inside);
     let (s, t) = (s * inverse, t * inverse);
+    let inner = inside.select_lt(best.squared, one, zero);
     best = nearer(best, inside, [one - s, s, t - one, -t]);
+    best.inner = inner;
 
     let size2 = r.length_squared() + uu.max(vv);
     best.doubt_squared = doubt(epsilon, size2, uu, vv, nn, inverse);

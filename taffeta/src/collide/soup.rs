@@ -6,12 +6,16 @@
 
 use glam::Vec3;
 
+use super::proximity::{self, Kind};
 use super::query::{Aabb, morton};
 use crate::lanes::LANES;
 use crate::mesh::{NONE, Topology};
 use crate::model::Model;
 use crate::par::Team;
 use crate::wide::{Boxes8, Particle, Patches, Reach};
+
+/// Part of their distance at rest that a pair of one part keeps, where that is less than the thickness.
+const REST: f32 = 0.9;
 
 /// Triangles that belong together: a cloth or a body.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +54,13 @@ pub struct Soup {
     pub vertex_owner: Vec<u32>,
     /// The triangle that owns each edge.
     pub edge_owner: Vec<u32>,
+    /// The longest edge at rest, m.
+    longest: f32,
+    /// The triangle across each side ab, bc, ca of every triangle; [`NONE`] on the border.
+    across: Vec<[u32; 3]>,
+    /// Triangles around each vertex, one after another, and where those of each begin.
+    around: Vec<u32>,
+    around_starts: Vec<u32>,
     /// The part of each patch.
     pub patch_group: Vec<u32>,
     triangle_ids: Vec<[u32; LANES]>,
@@ -74,6 +85,15 @@ impl Soup {
         for part in parts {
             soup.add(part);
         }
+        let mut corners: Vec<(u32, u32)> =
+            (soup.triangles.iter().zip(0u32..)).flat_map(|(corners, t)| corners.map(|v| (v, t))).collect();
+        corners.sort_unstable();
+        soup.around_starts = vec![0; n + 1];
+        corners.iter().for_each(|&(v, _)| soup.around_starts[v as usize + 1] += 1);
+        for v in 0..n {
+            soup.around_starts[v + 1] += soup.around_starts[v];
+        }
+        soup.around = corners.into_iter().map(|(_, t)| t).collect();
         soup
     }
 
@@ -91,6 +111,7 @@ impl Soup {
         self.groups.push(Group { radius: part.radius, kinematic: part.kinematic });
         let first = self.triangles.len() as u32;
         self.triangles.extend_from_slice(part.triangles);
+        self.across.resize(self.triangles.len(), [NONE; 3]);
         for &v in part.triangles.iter().flatten() {
             let of = &mut self.vertex_group[v as usize];
             assert!(*of == NONE || *of == group, "vertex {v} belongs to two parts");
@@ -125,6 +146,15 @@ impl Soup {
             let owner = *sides.min_by_key(|&&t| place[t as usize]).expect("an edge belongs to a triangle");
             edges[place[owner as usize] as usize / LANES].push(self.edges.len() as u32);
             self.edges.push(edge.vertices);
+            let [a, b] = edge.vertices.map(|v| Vec3::from(self.rest[v as usize].p));
+            self.longest = self.longest.max((a - b).length());
+            let [t, u] = edge.triangles;
+            if u != NONE {
+                for (t, u) in [(t, u), (u, t)] {
+                    let side = opposite(part.triangles[t as usize], edge.vertices);
+                    self.across[(first + t) as usize][(side + 1) % 3] = first + u;
+                }
+            }
             self.edge_owner.push(first + owner);
         }
         for patch in 0..patches {
@@ -152,15 +182,80 @@ impl Soup {
     /// Whether the two sides of a stencil belong to one part.
     #[inline]
     pub fn same_group(&self, stencil: &[u32; 4]) -> bool {
-        self.vertex_group[stencil[0] as usize] == self.vertex_group[stencil[3] as usize]
+        self.groups.len() == 1
+            || self.vertex_group[stencil[0] as usize] == self.vertex_group[stencil[3] as usize]
     }
 
     /// The distance that the two sides of a stencil keep, m.
     #[inline]
     pub fn thickness(&self, stencil: &[u32; 4]) -> f32 {
+        if let [one] = self.groups[..] {
+            return 2.0 * one.radius;
+        }
         let radius = |v: u32| self.groups[self.vertex_group[v as usize] as usize].radius;
         radius(stencil[0]) + radius(stencil[3])
     }
+
+    /// The distance that the two sides of a stencil should keep, m: the thickness, or less for those of one part that are close at rest.
+    #[inline]
+    pub fn gap(&self, kind: Kind, stencil: &[u32; 4]) -> f32 {
+        let thickness = self.thickness(stencil);
+        if !self.same_group(stencil) {
+            return thickness;
+        }
+        // Two vertices that are far apart, or else the distance itself.
+        let at = |v: u32| Vec3::from(self.rest[v as usize].p);
+        let far = thickness / REST + 2.0 * self.longest;
+        if (at(stencil[0]) - at(stencil[3])).length_squared() > far * far {
+            return thickness;
+        }
+        thickness.min(REST * proximity::lower_distance(kind, stencil.map(at)))
+    }
+
+    /// Triangles that have a vertex.
+    fn triangles_at(&self, v: u32) -> &[u32] {
+        let [from, to] = [v, v + 1].map(|v| self.around_starts[v as usize] as usize);
+        &self.around[from..to]
+    }
+
+    /// Whether the point of a stencil really touches the surface there, and this triangle is the one to say so.
+    ///
+    /// Where the closest point is on a side or a corner, the triangles beyond have something to say as well. If the point is nearer to the inside of one of them, only that
+    /// one counts; a row from here would push aslant. If it is not, all of them report the same contact, and one is enough.
+    /// `weights` are those of the corners in the closest point; those that do not count are zero.
+    pub fn reports(&self, stencil: &[u32; 4], weights: [f32; 3], x: &[Particle]) -> bool {
+        let corners = [stencil[1], stencil[2], stencil[3]];
+        if weights.iter().all(|&w| w != 0.0) {
+            return true;
+        }
+        let at = |v: u32| Vec3::from(x[v as usize].p);
+        let q: Vec3 =
+            (0..3).map(|k| (at(corners[k]) - at(corners[0])) * weights[k]).sum::<Vec3>() + at(corners[0]);
+        let away = at(stencil[0]) - q;
+        // Behind the plane through q across `away`, but for rounding.
+        let behind = |v: u32| {
+            let side = at(v) - q;
+            away.dot(side) <= 1e-3 * away.length() * side.length()
+        };
+        let same = |&&t: &&u32| self.triangles[t as usize] == corners;
+        let t = *self.triangles_at(corners[0]).iter().find(same).expect("the triangle of a stencil");
+        if let Some(k) = (0..3).find(|&k| weights[k] != 0.0 && weights[(k + 1) % 3] != 0.0) {
+            let other = self.across[t as usize][k];
+            if other == NONE {
+                return true;
+            }
+            let beyond = opposite(self.triangles[other as usize], [corners[k], corners[(k + 1) % 3]]);
+            return t < other && behind(self.triangles[other as usize][beyond]);
+        }
+        let corner = (0..3).find(|&k| weights[k] != 0.0).map_or(corners[0], |k| corners[k]);
+        let ring = self.triangles_at(corner).iter().flat_map(|&t| self.triangles[t as usize]);
+        self.vertex_owner[corner as usize] == t && ring.filter(|&v| v != corner).all(behind)
+    }
+}
+
+/// Which corner of a triangle is not on an edge of it.
+fn opposite(corners: [u32; 3], edge: [u32; 2]) -> usize {
+    (0..3).find(|&k| !edge.contains(&corners[k])).expect("a triangle has a corner off each of its edges")
 }
 
 /// Appends a list in eights, the last filled up with [`NONE`].
@@ -180,7 +275,7 @@ pub struct PatchBoxes {
     vertices: Vec<Boxes8>,
     edges: Vec<Boxes8>,
     hulls: Vec<Reach>,
-    /// The box of each whole patch.
+    /// The box of each whole patch, grown too.
     pub patches: Vec<Aabb>,
 }
 
@@ -192,14 +287,14 @@ impl PatchBoxes {
         self.edges.clear();
     }
 
-    /// Puts the boxes where the particles are. The soup is the same as the last time, or [`clear`](Self::clear) was called.
-    pub fn refit(&mut self, team: &mut Team, soup: &Soup, x: &[Particle]) {
+    /// Puts the boxes where the particles are, grown by `grow` (m) on all sides. The soup is the same as the last time, or [`clear`](Self::clear) was called.
+    pub fn refit(&mut self, team: &mut Team, soup: &Soup, x: &[Particle], grow: f32) {
         self.triangles.resize(soup.triangle_ids.len(), Boxes8::EMPTY);
         self.vertices.resize(soup.vertex_ids.len(), Boxes8::EMPTY);
         self.edges.resize(soup.edge_ids.len(), Boxes8::EMPTY);
-        fit(team, &mut self.triangles, &soup.triangle_ids, |t| soup.triangles[t as usize], x);
-        fit(team, &mut self.vertices, &soup.vertex_ids, |v| [v], x);
-        fit(team, &mut self.edges, &soup.edge_ids, |e| soup.edges[e as usize], x);
+        fit(team, &mut self.triangles, &soup.triangle_ids, |t| soup.triangles[t as usize], x, grow);
+        fit(team, &mut self.vertices, &soup.vertex_ids, |v| [v], x, grow);
+        fit(team, &mut self.edges, &soup.edge_ids, |e| soup.edges[e as usize], x, grow);
         self.hulls.clear();
         self.patches.clear();
         for boxes in &self.triangles {
@@ -234,6 +329,7 @@ fn fit<const N: usize>(
     ids: &[[u32; LANES]],
     vertices: impl Fn(u32) -> [u32; N] + Sync,
     x: &[Particle],
+    grow: f32,
 ) {
     team.for_each_chunk(boxes, LANES, |first, boxes| {
         for (boxes, ids) in boxes.iter_mut().zip(&ids[first..]) {
@@ -246,7 +342,7 @@ fn fit<const N: usize>(
                         high[axis] = if c > high[axis] { c } else { high[axis] };
                     }
                 }
-                boxes.set(lane, low, high, 0.0);
+                boxes.set(lane, low.map(|c| c - grow), high.map(|c| c + grow), 0.0);
             }
         }
     });

@@ -30,13 +30,13 @@ impl Boxes8 {
         self.high[3].0[lane] = number;
     }
 
-    /// One box, grown by `by` (m) on all sides.
+    /// One of the boxes.
     #[inline(always)]
-    pub fn grown(&self, lane: usize, by: f32) -> Reach {
+    pub fn one(&self, lane: usize) -> Reach {
         let (l, h) = (&self.low, &self.high);
         Reach {
-            low: [l[0].0[lane] - by, l[1].0[lane] - by, l[2].0[lane] - by],
-            high: [h[0].0[lane] + by, h[1].0[lane] + by, h[2].0[lane] + by],
+            low: [l[0].0[lane], l[1].0[lane], l[2].0[lane]],
+            high: [h[0].0[lane], h[1].0[lane], h[2].0[lane]],
             number: f32::NEG_INFINITY,
         }
     }
@@ -62,21 +62,11 @@ pub struct Reach {
     pub number: f32,
 }
 
-impl Reach {
-    /// Moves every side out by `by` (m).
-    #[inline(always)]
-    pub fn grown(&self, by: f32) -> Reach {
-        let (l, h) = (&self.low, &self.high);
-        Reach {
-            low: [l[0] - by, l[1] - by, l[2] - by],
-            high: [h[0] + by, h[1] + by, h[2] + by],
-            number: self.number,
-        }
-    }
-}
-
 /// Which of eight boxes meet another: one bit each.
 trait Hits: Copy {
+    /// By the three axes.
+    fn meets(self, boxes: &Boxes8, q: &Reach) -> u32;
+    /// By the three axes and the number.
     fn hits(self, boxes: &Boxes8, q: &Reach) -> u32;
 }
 
@@ -85,18 +75,28 @@ struct Wide<S>(S);
 
 impl<S: Simd> Hits for Wide<S> {
     #[inline(always)]
-    fn hits(self, boxes: &Boxes8, q: &Reach) -> u32 {
+    fn meets(self, boxes: &Boxes8, q: &Reach) -> u32 {
         let simd = self.0;
         let mut all =
-            simd.simd_le_f32x8(f32x8::splat(simd, q.number), f32x8::simd_from(simd, boxes.high[3].0));
-        for axis in 0..3 {
-            let (low, high) =
-                (f32x8::simd_from(simd, boxes.low[axis].0), f32x8::simd_from(simd, boxes.high[axis].0));
+            simd.simd_le_f32x8(f32x8::simd_from(simd, boxes.low[0].0), f32x8::splat(simd, q.high[0]));
+        let to = simd.simd_le_f32x8(f32x8::splat(simd, q.low[0]), f32x8::simd_from(simd, boxes.high[0].0));
+        all = simd.and_mask32x8(all, to);
+        for axis in 1..3 {
+            let low = f32x8::simd_from(simd, boxes.low[axis].0);
+            let high = f32x8::simd_from(simd, boxes.high[axis].0);
             let from = simd.simd_le_f32x8(low, f32x8::splat(simd, q.high[axis]));
             let to = simd.simd_le_f32x8(f32x8::splat(simd, q.low[axis]), high);
             all = simd.and_mask32x8(all, simd.and_mask32x8(from, to));
         }
         simd.to_bitmask_mask32x8(all) as u32
+    }
+
+    #[inline(always)]
+    fn hits(self, boxes: &Boxes8, q: &Reach) -> u32 {
+        let simd = self.0;
+        let number = f32x8::simd_from(simd, boxes.high[3].0);
+        let counts = simd.simd_le_f32x8(f32x8::splat(simd, q.number), number);
+        self.meets(boxes, q) & simd.to_bitmask_mask32x8(counts) as u32
     }
 }
 
@@ -105,14 +105,25 @@ struct OneByOne;
 
 impl Hits for OneByOne {
     #[inline(always)]
-    fn hits(self, boxes: &Boxes8, q: &Reach) -> u32 {
+    fn meets(self, boxes: &Boxes8, q: &Reach) -> u32 {
         let mut bits = 0;
         for lane in 0..LANES {
-            let mut hit = q.number <= boxes.high[3].0[lane];
+            let mut hit = true;
             for axis in 0..3 {
                 hit &= boxes.low[axis].0[lane] <= q.high[axis] && q.low[axis] <= boxes.high[axis].0[lane];
             }
             bits |= (hit as u32) << lane;
+        }
+        bits
+    }
+
+    #[inline(always)]
+    fn hits(self, boxes: &Boxes8, q: &Reach) -> u32 {
+        let mut bits = self.meets(boxes, q);
+        for lane in 0..LANES {
+            if q.number > boxes.high[3].0[lane] {
+                bits &= !(1 << lane);
+            }
         }
         bits
     }
@@ -190,7 +201,7 @@ pub fn sort_row(row: &mut [[u32; 2]]) {
     }
 }
 
-/// Patches of a surface as [`Patches::cull`] sees them: what each owns, and the boxes of all that.
+/// Patches of a surface as [`Patches::cull`] sees them: what each owns, and the boxes of all that, grown by half the distance that is looked for.
 #[derive(Clone, Copy)]
 pub struct Patches<'a> {
     /// Triangles of each patch; [`NONE`](crate::mesh::NONE) where there are fewer than eight.
@@ -201,7 +212,7 @@ pub struct Patches<'a> {
     pub vertex_starts: &'a [u32],
     /// Vertices that patches own.
     pub vertex_ids: &'a [[u32; LANES]],
-    /// Their positions as boxes.
+    /// Their boxes.
     pub vertex_boxes: &'a [Boxes8],
     /// Where the edges of each patch begin in `edge_ids`, in eights, and the end.
     pub edge_starts: &'a [u32],
@@ -218,21 +229,20 @@ pub struct Patches<'a> {
 }
 
 impl Patches<'_> {
-    /// Finds the stencils (point and triangle, two edges) of pairs of patches whose boxes are within `reach` (m) and that share no vertex.
+    /// Finds the stencils (point and triangle, two edges) of pairs of patches whose boxes meet and that share no vertex.
     pub fn cull(
         &self,
         level: SimdLevel,
         pairs: &[[u32; 2]],
-        reach: f32,
         points: &mut Vec<[u32; 4]>,
         segments: &mut Vec<[u32; 4]>,
     ) {
         match level {
-            SimdLevel::Scalar => self.run(OneByOne, pairs, reach, points, segments),
+            SimdLevel::Scalar => self.run(OneByOne, pairs, points, segments),
             SimdLevel::Wide(level) => on_level!(
                 level,
-                simd => self.run(Wide(simd), pairs, reach, points, segments),
-                otherwise self.run(OneByOne, pairs, reach, points, segments)
+                simd => self.run(Wide(simd), pairs, points, segments),
+                otherwise self.run(OneByOne, pairs, points, segments)
             ),
         }
     }
@@ -242,32 +252,31 @@ impl Patches<'_> {
         &self,
         machine: H,
         pairs: &[[u32; 2]],
-        reach: f32,
         points: &mut Vec<[u32; 4]>,
         segments: &mut Vec<[u32; 4]>,
     ) {
         for k in 0..pairs.len() {
             let [g, h] = pairs[k];
-            self.points(machine, g as usize, h as usize, reach, points);
+            self.points(machine, g as usize, h as usize, points);
             if g != h {
-                self.points(machine, h as usize, g as usize, reach, points);
+                self.points(machine, h as usize, g as usize, points);
             }
-            self.segments(machine, g as usize, h as usize, reach, segments);
+            self.segments(machine, g as usize, h as usize, segments);
         }
     }
 
     /// The vertices of patch g against the triangles of patch h.
     #[inline(always)]
-    fn points<H: Hits>(&self, machine: H, g: usize, h: usize, reach: f32, found: &mut Vec<[u32; 4]>) {
-        let hull = self.hulls[h].grown(reach);
+    fn points<H: Hits>(&self, machine: H, g: usize, h: usize, found: &mut Vec<[u32; 4]>) {
+        let hull = &self.hulls[h];
         for block in self.vertex_starts[g] as usize..self.vertex_starts[g + 1] as usize {
-            let mut near = machine.hits(&self.vertex_boxes[block], &hull);
+            let mut near = machine.meets(&self.vertex_boxes[block], hull);
             while near != 0 {
                 let lane = near.trailing_zeros() as usize;
                 near &= near - 1;
                 let p = self.vertex_ids[block][lane];
-                let around = self.vertex_boxes[block].grown(lane, reach);
-                let mut hits = machine.hits(&self.triangle_boxes[h], &around);
+                let around = self.vertex_boxes[block].one(lane);
+                let mut hits = machine.meets(&self.triangle_boxes[h], &around);
                 while hits != 0 {
                     let t = self.triangle_ids[h][hits.trailing_zeros() as usize];
                     hits &= hits - 1;
@@ -282,20 +291,20 @@ impl Patches<'_> {
 
     /// The edges of patch g against those of patch h, each pair once.
     #[inline(always)]
-    fn segments<H: Hits>(&self, machine: H, g: usize, h: usize, reach: f32, found: &mut Vec<[u32; 4]>) {
-        let hull = self.hulls[h].grown(reach);
+    fn segments<H: Hits>(&self, machine: H, g: usize, h: usize, found: &mut Vec<[u32; 4]>) {
+        let hull = &self.hulls[h];
         let others = self.edge_starts[h] as usize..self.edge_starts[h + 1] as usize;
         for block in self.edge_starts[g] as usize..self.edge_starts[g + 1] as usize {
-            let mut near = machine.hits(&self.edge_boxes[block], &hull);
+            let mut near = machine.meets(&self.edge_boxes[block], hull);
             while near != 0 {
                 let lane = near.trailing_zeros() as usize;
                 near &= near - 1;
                 let [a0, a1] = self.edges[self.edge_ids[block][lane] as usize];
-                let around = self.edge_boxes[block].grown(lane, reach);
+                let around = self.edge_boxes[block].one(lane);
                 // Within a patch, only those that come after.
                 let from = if g == h { block } else { others.start };
                 for other in from..others.end {
-                    let mut hits = machine.hits(&self.edge_boxes[other], &around);
+                    let mut hits = machine.meets(&self.edge_boxes[other], &around);
                     if other == block {
                         hits &= !0u32 << (lane + 1);
                     }
