@@ -32,7 +32,7 @@ pub struct Settings {
     pub margin: f32,
     /// γ: the part of a distance that one side may use up; below ½.
     pub gamma: f32,
-    /// A contact is listed if its sides are nearer than its gap and this, m.
+    /// A contact is listed if its sides are nearer than its gap and this, m; with −∞ none is, which is faster.
     pub early: f32,
     /// No vertex of a collider moves by more than this until the next detection, m.
     pub planned: f32,

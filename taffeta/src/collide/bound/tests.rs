@@ -383,6 +383,48 @@ fn contacts_are_rows_on_the_right_side() {
     assert!(detector.rows().is_empty() && found.nearest < 0.04, "{found:?}");
 }
 
+/// Rows of the first particle, which stands alone above the rest; the second and third are far above.
+fn rows_above(surface: &[[f32; 3]], triangles: &[[u32; 3]], point: [f32; 3]) -> Vec<ContactRow> {
+    let above = [point, [point[0], 5.0, point[2]], [point[0] + 1.0, 5.0, point[2]]];
+    let x: Vec<Particle> = above.iter().chain(surface).map(|&p| Particle { p, w: 1.0 }).collect();
+    let triangles: Vec<[u32; 3]> = triangles.iter().map(|t| t.map(|v| v + 3)).collect();
+    let part = |triangles| Part { triangles, radius: 0.01, kinematic: false };
+    let soup = Soup::new(&[part(&[[0, 1, 2]]), part(&triangles)], &x);
+    let settings = Settings { reach: 0.3, early: 0.2, ..Settings::default() };
+    let mut detector = Detector::new(Structure::default());
+    detector.detect(&mut Team::new(1), SimdLevel::best(), &soup, &x, &settings);
+    detector
+        .rows()
+        .iter()
+        .filter(|row| row.kind == Kind::PointTriangle && row.particles[0] == 0)
+        .copied()
+        .collect()
+}
+
+#[test]
+fn a_vertex_touches_a_surface_once() {
+    // Over the inside, a side and a corner of level triangles: one row, straight up.
+    let sheet = Grid { cells_x: 8, cells_z: 8, size_x: 1.0, size_z: 1.0 }.mesh();
+    for [x, z] in [[0.03, 0.01], [0.0625, 0.0], [0.0, 0.0], [0.07, 0.05], [0.499, 0.1]] {
+        let rows = rows_above(&sheet.positions, &sheet.triangles, [x, 0.1, z]);
+        assert_eq!(rows.len(), 1, "over {x}, {z}: {rows:?}");
+        assert!(rows[0].normal[1] > 0.999);
+    }
+    // Beyond the border, aslant.
+    let rows = rows_above(&sheet.positions, &sheet.triangles, [0.55, 0.05, 0.03]);
+    assert!(rows.len() == 1 && rows[0].normal[0] > 0.5, "{rows:?}");
+    // Over the ridge of a roof and the top of a pyramid.
+    let roof = [[-1.0, 0.0, -1.0], [-1.0, 0.0, 1.0], [0.0, 0.5, -1.0], [0.0, 0.5, 1.0], [1.0, 0.0, 0.0]];
+    let rows = rows_above(&roof, &[[0, 1, 2], [2, 1, 3], [2, 3, 4]], [0.0, 0.6, 0.1]);
+    assert!(
+        rows.len() == 1 && rows[0].normal[1] > 0.999 && (rows[0].distance - 0.1).abs() < 1e-6,
+        "{rows:?}"
+    );
+    let pyramid = [[0.0, 0.5, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, 0.0, -1.0]];
+    let rows = rows_above(&pyramid, &[[0, 2, 1], [0, 3, 2], [0, 4, 3], [0, 1, 4]], [0.01, 0.6, 0.0]);
+    assert!(rows.len() == 1 && (rows[0].distance - 0.1).abs() < 1e-3, "{rows:?}");
+}
+
 #[test]
 fn clamping_is_to_a_ball_and_spares_the_held() {
     let c = Vec3::new(1.0, 2.0, 3.0);
