@@ -94,7 +94,7 @@ impl ThreePhaseGrid {
         let radius = 0.5001 * q.size().length();
         let at = self.coordinates(center);
         // Entirely outside the grid along an axis: nothing is near.
-        if (0..3).any(|k| at[k] + 1 < 0 || at[k] - 1 >= self.cells[k] as isize) {
+        if (0..3).any(|k| at[k] < -1 || at[k] > self.cells[k] as isize) {
             return;
         }
         let range =
