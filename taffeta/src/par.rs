@@ -305,6 +305,21 @@ impl<'a, T> Shared<'a, T> {
 }
 
 impl Team {
+    /// Calls `work(index, item)` for every item; whoever is free takes the next one, so that items may differ in size.
+    pub fn for_each_item<T: Send>(&mut self, items: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
+        let (shared, next) = (Shared::new(items), AtomicUsize::new(0));
+        self.run(|_| {
+            loop {
+                let i = next.fetch_add(1, Ordering::Relaxed);
+                if i >= shared.len() {
+                    return;
+                }
+                // SAFETY: in bounds, and the counter gives every index to one member once.
+                work(i, unsafe { &mut *shared.at(i) });
+            }
+        });
+    }
+
     /// Cuts `items` into one piece a member (in multiples of `grain`) and calls `work(first index, piece)`.
     pub fn for_each_chunk<T: Send>(
         &mut self,
@@ -399,6 +414,15 @@ mod tests {
                 });
                 assert!(items.iter().all(|&n| n == round));
             }
+        }
+    }
+
+    #[test]
+    fn every_item_is_handed_out_once() {
+        for count in [1, 2, 3] {
+            let mut items = vec![0usize; 501];
+            Team::new(count).for_each_item(&mut items, |i, item| *item += i + 1);
+            assert!(items.iter().enumerate().all(|(i, &item)| item == i + 1));
         }
     }
 

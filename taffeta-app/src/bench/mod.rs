@@ -4,6 +4,7 @@ mod coloring;
 mod documents;
 mod kernels;
 mod methods;
+mod queries;
 mod start;
 mod table;
 
@@ -35,6 +36,7 @@ const SUITES: &[Suite] = &[
     Suite { name: "kernels", run: kernels::run },
     Suite { name: "methods", run: methods::run },
     Suite { name: "coloring", run: coloring::run },
+    Suite { name: "queries", run: queries::run },
     Suite { name: "start", run: start::run },
     Suite { name: "documents", run: documents::run },
 ];

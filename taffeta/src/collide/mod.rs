@@ -1,8 +1,14 @@
 //! Colliders and contact.
 
 mod body;
+pub mod bound;
 mod contact;
+pub mod proximity;
+pub mod query;
+#[cfg(test)]
+mod random;
 mod sdf;
+pub mod soup;
 
 pub use body::{Body, Pose};
 pub use contact::{Contact, Contacts};

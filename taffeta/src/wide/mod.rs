@@ -22,6 +22,8 @@ mod layout;
 #[macro_use]
 mod level;
 mod blocks;
+mod boxes;
+mod stencils;
 mod triangles;
 
 use std::collections::HashMap;
@@ -33,7 +35,9 @@ use crate::par::{Shared, Team};
 use crate::transpose::Transpose;
 
 pub use blocks::{BlockIndex, advance_blocks, load_blocks, store_blocks};
+pub use boxes::{Boxes8, LEVELS, Patches, Reach, Tree, sort_row};
 pub use layout::{Block, F8, Gathered, Layout, Particle, Strips};
+pub use stencils::{StencilKernel, stencils};
 pub use triangles::{TriangleKernel, Triangles};
 
 /// The mathematics of one projection: N particles, P parameters, R multipliers.

@@ -1,0 +1,468 @@
+use glam::DVec3;
+
+use super::*;
+use crate::collide::random::Random;
+use crate::collide::soup::Part;
+use crate::mesh::Grid;
+use crate::metrics::intersecting_pairs;
+
+fn soup_of(triangles: &[[u32; 3]], x: &[Particle], radius: f32) -> Soup {
+    Soup::new(&[Part { triangles, radius, kinematic: false }], x)
+}
+
+fn at(x: &[Particle], v: u32) -> DVec3 {
+    Vec3::from(x[v as usize].p).as_dvec3()
+}
+
+/// Every stencil of a soup without a common vertex.
+fn all_stencils(soup: &Soup) -> Vec<(Kind, [u32; 4])> {
+    let mut all = Vec::new();
+    for p in 0..soup.vertices() as u32 {
+        for &[a, b, c] in &soup.triangles {
+            if ![a, b, c].contains(&p) {
+                all.push((Kind::PointTriangle, [p, a, b, c]));
+            }
+        }
+    }
+    for (i, &[a, b]) in soup.edges.iter().enumerate() {
+        for &[c, d] in &soup.edges[i + 1..] {
+            if ![c, d].contains(&a) && ![c, d].contains(&b) {
+                all.push((Kind::SegmentSegment, [a, b, c, d]));
+            }
+        }
+    }
+    all
+}
+
+/// Pairs of an edge and a triangle without a common vertex that cross, by solving for the point where they do.
+fn crossings(soup: &Soup, x: &[Particle]) -> Vec<(u32, u32)> {
+    let mut found = Vec::new();
+    for (e, edge) in soup.edges.iter().enumerate() {
+        for (t, triangle) in soup.triangles.iter().enumerate() {
+            if triangle.iter().any(|v| edge.contains(v)) {
+                continue;
+            }
+            let ([p, q], [a, b, c]) = (edge.map(|v| at(x, v)), triangle.map(|v| at(x, v)));
+            let (way, ab, ac) = (q - p, b - a, c - a);
+            let volume = way.dot(ab.cross(ac));
+            if volume == 0.0 {
+                continue;
+            }
+            let s = (a - p).dot(ab.cross(ac)) / volume;
+            let (beta, gamma) = (way.dot((p - a).cross(ac)) / volume, way.dot(ab.cross(p - a)) / volume);
+            if s > 0.0 && s < 1.0 && beta > 0.0 && gamma > 0.0 && beta + gamma < 1.0 {
+                found.push((e as u32, t as u32));
+            }
+        }
+    }
+    found
+}
+
+/// Whether a stencil crosses on the straight way from `from` to `to`: the four points come into one plane (a cubic equation
+/// in time), and there the two sides meet.
+fn crosses_on_the_way(kind: Kind, stencil: [u32; 4], from: &[Particle], to: &[Particle]) -> bool {
+    let start = stencil.map(|v| at(from, v));
+    let way = stencil.map(|v| at(to, v) - at(from, v));
+    let det = |u: DVec3, v: DVec3, w: DVec3| u.cross(v).dot(w);
+    let (u, v, w) = (start[1] - start[0], start[2] - start[0], start[3] - start[0]);
+    let (du, dv, dw) = (way[1] - way[0], way[2] - way[0], way[3] - way[0]);
+    let c0 = det(u, v, w);
+    let c1 = det(du, v, w) + det(u, dv, w) + det(u, v, dw);
+    let c2 = det(du, dv, w) + det(du, v, dw) + det(u, dv, dw);
+    let c3 = det(du, dv, dw);
+    let volume = |t: f64| ((c3 * t + c2) * t + c1) * t + c0;
+    // Between its extremes a cubic has at most one root.
+    let mut times = vec![0.0, 1.0];
+    let (a, b, c) = (3.0 * c3, 2.0 * c2, c1);
+    let root = (b * b - 4.0 * a * c).max(0.0).sqrt();
+    let q = -0.5 * (b + root.copysign(b));
+    times.extend([q / a, c / q].into_iter().filter(|t| *t > 0.0 && *t < 1.0));
+    times.sort_by(f64::total_cmp);
+    times.windows(2).any(|part| {
+        let (mut low, mut high) = (part[0], part[1]);
+        if volume(low) * volume(high) >= 0.0 {
+            return false;
+        }
+        for _ in 0..80 {
+            let middle = 0.5 * (low + high);
+            let same = volume(middle) * volume(low) > 0.0;
+            if same { low = middle } else { high = middle }
+        }
+        let x: Vec<DVec3> = (0..4).map(|i| start[i] + way[i] * low).collect();
+        match kind {
+            Kind::PointTriangle => {
+                let n = (x[2] - x[1]).cross(x[3] - x[1]);
+                let side = |a: DVec3, b: DVec3| (b - a).cross(x[0] - a).dot(n) > 0.0;
+                side(x[1], x[2]) && side(x[2], x[3]) && side(x[3], x[1])
+            }
+            Kind::SegmentSegment => {
+                let (u, v, r) = (x[1] - x[0], x[3] - x[2], x[0] - x[2]);
+                let n = u.cross(v);
+                let (s, t, nn) = (v.cross(r).dot(n), u.cross(r).dot(n), n.dot(n));
+                s > 0.0 && s < nn && t > 0.0 && t < nn
+            }
+        }
+    })
+}
+
+/// Separate triangles, some thin, in a box of half a metre, none crossing another.
+fn scattered(random: &mut Random, count: usize) -> (Vec<[u32; 3]>, Vec<Particle>) {
+    let (mut triangles, mut x): (Vec<[u32; 3]>, Vec<Particle>) = (Vec::new(), Vec::new());
+    while triangles.len() < count {
+        let middle = random.vector() * 0.25;
+        let size = 0.03 + 0.2 * random.next();
+        let mut corners = [random.vector(), random.vector(), random.vector()].map(|c| middle + c * size);
+        match triangles.len() % 4 {
+            // Thin, and with edges parallel to one of the last.
+            1 => corners[2] = corners[0].lerp(corners[1], random.next()) + random.vector() * 1e-3,
+            2 => {
+                let along = at(&x, x.len() as u32 - 1) - at(&x, x.len() as u32 - 2);
+                corners[1] = corners[0] + along.as_vec3() + random.vector() * 1e-4;
+            }
+            _ => {}
+        }
+        let first = x.len() as u32;
+        triangles.push([first, first + 1, first + 2]);
+        x.extend(corners.map(|p| Particle { p: p.into(), w: 1.0 }));
+        if !crossings(&soup_of(&triangles, &x, 0.0), &x).is_empty() {
+            triangles.pop();
+            x.truncate(first as usize);
+        }
+    }
+    (triangles, x)
+}
+
+/// A crumpled sheet without crossings.
+fn sheet(random: &mut Random) -> (Vec<[u32; 3]>, Vec<Particle>) {
+    let mesh = Grid { cells_x: 7, cells_z: 7, size_x: 0.5, size_z: 0.5 }.mesh();
+    let lift = |p: &[f32; 3]| [p[0], 0.02 * random.signed(), p[2]];
+    let x = mesh.positions.iter().map(lift).map(|p| Particle { p, w: 1.0 }).collect();
+    (mesh.triangles, x)
+}
+
+/// What a storm does to a soup: how many stencils crossed in all, and how many vertices were clamped.
+struct Storm {
+    crossed: usize,
+    clamped: usize,
+    nearest: f32,
+}
+
+/// Throws the vertices about, far beyond what the bound allows, clamps them, and looks for crossings on the way and at the end.
+fn storm(seed: u64, gamma: f32, kinds: [bool; 2], connected: bool) -> Storm {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
+    let (triangles, mut x) = if connected { sheet(&mut random) } else { scattered(&mut random, 16) };
+    if seed % 3 == 2 {
+        x.iter_mut().for_each(|x| x.p = (Vec3::from(x.p) + 20.0).into());
+    }
+    let soup = soup_of(&triangles, &x, 0.0);
+    let stencils = all_stencils(&soup);
+    let middle: Vec3 = x.iter().map(|x| Vec3::from(x.p)).sum::<Vec3>() / x.len() as f32;
+    let reach = [0.01, 0.05, 0.4][seed as usize % 3];
+    let settings = Settings { reach, margin: 0.3 * reach, gamma, early: reach, ..Settings::default() };
+    let mut detector = Detector::new(Structure::default());
+    detector.kinds = kinds;
+    let mut team = Team::new(1);
+    let mut seen = Storm { crossed: 0, clamped: 0, nearest: reach };
+    for round in 0..ROUNDS {
+        let drift = if round % 4 == 3 { random.vector() } else { Vec3::ZERO };
+        let settings = Settings { drift, ..settings };
+        let found = detector.detect(&mut team, SimdLevel::best(), &soup, &x, &settings);
+        seen.nearest = seen.nearest.min(found.nearest);
+        let from = x.clone();
+        // Two goals within a detection: the way between them does not matter, only where the vertices end.
+        for _ in 0..2 {
+            // All to the middle, each its own way, or whole triangles to and fro; at last every pair that is close is squeezed.
+            let (pull, own, gust) = (random.next(), random.next(), random.vector());
+            for (v, x) in x.iter_mut().enumerate() {
+                let p = Vec3::from(x.p);
+                let wave = if v / 3 % 2 == 0 { gust } else { -gust };
+                let step = (middle - p) * 2.0 * pull + random.vector() * own + wave;
+                let step = if round > ROUNDS / 2 { Vec3::ZERO } else { step * 0.5 };
+                x.p = (p + drift + step).into();
+            }
+            if round > ROUNDS / 2 {
+                for row in detector.rows().iter().filter(|row| row.distance < 2.0 * found.nearest) {
+                    for (&v, w) in row.particles.iter().zip(row.weights) {
+                        let p = Vec3::from(x[v as usize].p);
+                        x[v as usize].p = (p - Vec3::from(row.normal) * w * reach).into();
+                    }
+                }
+            }
+            seen.clamped += detector.clamp(&mut team, &mut x).clamped;
+        }
+        let way = |&(kind, s): &(Kind, [u32; 4])| crosses_on_the_way(kind, s, &from, &x);
+        seen.crossed += stencils.iter().filter(|s| way(s)).count() + crossings(&soup, &x).len();
+    }
+    seen
+}
+
+const SEEDS: u64 = 60;
+const ROUNDS: usize = 24;
+
+#[test]
+fn nothing_crosses_whatever_is_thrown_at_it() {
+    for connected in [false, true] {
+        let (mut clamped, mut nearest) = (0, 1.0f32);
+        for seed in 0..if connected { SEEDS / 3 } else { SEEDS } {
+            let storm = storm(seed, 0.45, [true; 2], connected);
+            assert_eq!(storm.crossed, 0, "seed {seed}");
+            clamped += storm.clamped;
+            nearest = nearest.min(storm.nearest);
+        }
+        assert!(clamped > 10_000, "the bound was put to the test: {clamped}");
+        assert!(nearest < 1e-5, "and some came as near as they can: {nearest}");
+    }
+}
+
+/// The storm is strong enough to tell: with a γ above one half, or with one of the two kinds left out, things cross.
+#[test]
+fn without_any_part_of_the_bound_things_cross() {
+    let total =
+        |gamma, kinds| -> usize { (0..10).map(|seed| storm(seed, gamma, kinds, false).crossed).sum() };
+    assert_eq!(total(0.45, [true, true]), 0);
+    assert!(total(0.6, [true, true]) > 0, "γ = 0.6");
+    assert!(total(0.45, [true, false]) > 0, "without edges");
+    assert!(total(0.45, [false, true]) > 0, "without vertices and triangles");
+}
+
+#[test]
+fn the_path_test_sees_a_crossing_and_a_miss() {
+    let p = |x, y, z| Particle { p: [x, y, z], w: 1.0 };
+    let from = [p(0.2, 1.0, 0.2), p(0.0, 0.0, 0.0), p(1.0, 0.0, 0.0), p(0.0, 0.0, 1.0)];
+    let mut to = from;
+    to[0] = p(0.3, -1.0, 0.3);
+    assert!(crosses_on_the_way(Kind::PointTriangle, [0, 1, 2, 3], &from, &to));
+    to[0] = p(3.3, -1.0, 0.3);
+    assert!(!crosses_on_the_way(Kind::PointTriangle, [0, 1, 2, 3], &from, &to));
+    let from = [p(-1.0, 0.0, 0.0), p(1.0, 0.0, 0.0), p(0.0, 1.0, -1.0), p(0.0, 1.0, 1.0)];
+    let mut to = from;
+    (to[2], to[3]) = (p(0.0, -1.0, -1.0), p(0.0, -1.0, 1.0));
+    assert!(crosses_on_the_way(Kind::SegmentSegment, [0, 1, 2, 3], &from, &to));
+    (to[2], to[3]) = (p(0.0, -1.0, 4.0), p(0.0, -1.0, 6.0));
+    assert!(!crosses_on_the_way(Kind::SegmentSegment, [0, 1, 2, 3], &from, &to));
+}
+
+#[test]
+fn the_fast_counter_of_crossings_agrees_with_this_one() {
+    for seed in 0..6 {
+        let mut random = Random(seed + 100);
+        let (triangles, mut x) = sheet(&mut random);
+        x.iter_mut().for_each(|x| x.p = (Vec3::from(x.p) * 0.3 + random.vector() * 0.05).into());
+        let soup = soup_of(&triangles, &x, 0.0);
+        // An edge crosses for each triangle that it belongs to.
+        let mut pairs: Vec<[u32; 2]> = Vec::new();
+        for (e, t) in crossings(&soup, &x) {
+            for (u, corners) in triangles.iter().enumerate() {
+                let common = corners.iter().any(|v| triangles[t as usize].contains(v));
+                if soup.edges[e as usize].iter().all(|v| corners.contains(v)) && !common {
+                    pairs.push([t.min(u as u32), t.max(u as u32)]);
+                }
+            }
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        let positions: Vec<[f32; 3]> = x.iter().map(|x| x.p).collect();
+        assert!(pairs.len() > 20);
+        assert_eq!(intersecting_pairs(&positions, &triangles), pairs);
+    }
+}
+
+/// A sheet folded over twice, so that three layers lie on each other, a few millimetres apart.
+fn folded(cells: usize) -> (Vec<[u32; 3]>, Vec<Particle>) {
+    let mesh = Grid { cells_x: cells, cells_z: cells, size_x: 1.0, size_z: 1.0 }.mesh();
+    let fold = |p: &[f32; 3]| {
+        let u = (p[0] + 0.5) * 3.0;
+        let (layer, along) = (u.floor().min(2.0), u - u.floor().min(2.0));
+        let x = if layer == 1.0 { 1.0 - along } else { along };
+        let wave = 0.01 * (17.0 * x + 5.0 * p[2]).sin();
+        [x / 3.0, wave + 0.004 * (layer + 0.2 * (along - 0.5)), p[2] + 0.001 * layer]
+    };
+    (mesh.triangles, mesh.positions.iter().map(fold).map(|p| Particle { p, w: 1.0 }).collect())
+}
+
+#[test]
+fn bounds_are_those_of_brute_force() {
+    let (triangles, x) = folded(12);
+    let soup = soup_of(&triangles, &x, 0.001);
+    let settings = Settings { reach: 0.02, margin: 0.003, ..Settings::default() };
+    let mut detector = Detector::new(Structure::default());
+    detector.detect(&mut Team::new(1), SimdLevel::best(), &soup, &x, &settings);
+    let mut nearest = vec![settings.reach; x.len()];
+    for (kind, stencil) in all_stencils(&soup) {
+        let d = proximity::proximity(kind, stencil.map(|v| Vec3::from(x[v as usize].p))).distance;
+        for v in stencil {
+            nearest[v as usize] = nearest[v as usize].min(d);
+        }
+    }
+    let mut near = 0;
+    for (&b, d) in detector.bounds().iter().zip(nearest) {
+        assert!(b <= 0.45 * d && b > 0.45 * 0.93 * d - 1e-5, "{b} for {d}");
+        near += (d < settings.reach) as usize;
+    }
+    assert!(near > x.len() / 2);
+}
+
+/// Bits of all that a detector says.
+fn bits(detector: &Detector) -> (Vec<u32>, Vec<ContactRow>) {
+    (detector.bounds().iter().map(|b| b.to_bits()).collect(), detector.rows().to_vec())
+}
+
+#[test]
+fn the_same_bits_on_any_threads_instructions_and_structure() {
+    let (triangles, x) = folded(20);
+    let soup = soup_of(&triangles, &x, 0.002);
+    let settings = Settings { reach: 0.012, margin: 0.004, ..Settings::default() };
+    let mut moved = x.clone();
+    let mut random = Random(1);
+    moved.iter_mut().for_each(|x| x.p = (Vec3::from(x.p) + random.vector() * 5e-4).into());
+    let run = |structure: Structure, threads, level| {
+        let (mut detector, mut team) = (Detector::new(structure), Team::new(threads));
+        detector.detect(&mut team, level, &soup, &x, &settings);
+        let first = bits(&detector);
+        assert!(!detector.detect(&mut team, level, &soup, &moved, &settings).collected);
+        (first, bits(&detector))
+    };
+    let expected = run(Structure::Lbvh, 1, SimdLevel::Scalar);
+    assert!(expected.0.1.len() > 300, "{} contacts", expected.0.1.len());
+    for structure in Structure::ALL {
+        for threads in [1, 2, 3] {
+            for level in SimdLevel::all() {
+                assert!(
+                    run(structure, threads, level) == expected,
+                    "{structure:?}, {threads}, {}",
+                    level.name()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn kept_pairs_give_the_same_bounds_as_new_ones() {
+    let (triangles, mut x) = folded(16);
+    let soup = soup_of(&triangles, &x, 0.002);
+    let settings = Settings { reach: 0.01, margin: 0.004, ..Settings::default() };
+    let (mut kept, mut team, mut random) = (Detector::new(Structure::default()), Team::new(1), Random(8));
+    let (mut reused, level) = (0, SimdLevel::best());
+    for _ in 0..30 {
+        let found = kept.detect(&mut team, level, &soup, &x, &settings);
+        reused += !found.collected as usize;
+        let mut fresh = Detector::new(Structure::default());
+        let all = fresh.detect(&mut team, level, &soup, &x, &settings);
+        assert_eq!(bits(&kept).0, bits(&fresh).0);
+        assert!(found.nearest == all.nearest && kept.rows().len() == fresh.rows().len());
+        // A motion of all does not use up the margin.
+        x.iter_mut().for_each(|x| x.p = (Vec3::from(x.p) + random.vector() * 4e-4 + 0.0078125).into());
+    }
+    assert!(reused > 15, "{reused}");
+}
+
+#[test]
+fn contacts_are_rows_on_the_right_side() {
+    let (triangles, x) = folded(20);
+    let soup = soup_of(&triangles, &x, 0.002);
+    let settings = Settings { reach: 0.01, early: 0.002, ..Settings::default() };
+    let mut detector = Detector::new(Structure::default());
+    detector.detect(&mut Team::new(1), SimdLevel::best(), &soup, &x, &settings);
+    for row in detector.rows() {
+        let near = proximity::proximity(row.kind, row.particles.map(|v| Vec3::from(x[v as usize].p)));
+        assert!(
+            (row.distance - near.distance).abs() < 1e-6 && row.distance < row.gap + settings.early + 1e-5
+        );
+        assert!(Vec3::from(row.normal).dot(near.direction) > 0.999);
+        assert!((row.value(&x) - (near.distance - row.gap)).abs() < 1e-6);
+        assert!(row.gap > 0.0 && row.gap <= 0.004);
+    }
+    // At rest, nothing is in contact: pairs that are close there keep less.
+    let mesh = Grid { cells_x: 20, cells_z: 20, size_x: 1.0, size_z: 1.0 }.mesh();
+    let flat: Vec<Particle> = mesh.positions.iter().map(|&p| Particle { p, w: 1.0 }).collect();
+    let thick = soup_of(&mesh.triangles, &flat, 0.06);
+    let settings = Settings { reach: 0.13, early: 0.0, ..settings };
+    detector.forget();
+    let found = detector.detect(&mut Team::new(1), SimdLevel::best(), &thick, &flat, &settings);
+    assert!(detector.rows().is_empty() && found.nearest < 0.04, "{found:?}");
+}
+
+/// Rows of the first particle, which stands alone above the rest; the second and third are far above.
+fn rows_above(surface: &[[f32; 3]], triangles: &[[u32; 3]], point: [f32; 3]) -> Vec<ContactRow> {
+    let above = [point, [point[0], 5.0, point[2]], [point[0] + 1.0, 5.0, point[2]]];
+    let x: Vec<Particle> = above.iter().chain(surface).map(|&p| Particle { p, w: 1.0 }).collect();
+    let triangles: Vec<[u32; 3]> = triangles.iter().map(|t| t.map(|v| v + 3)).collect();
+    let part = |triangles| Part { triangles, radius: 0.01, kinematic: false };
+    let soup = Soup::new(&[part(&[[0, 1, 2]]), part(&triangles)], &x);
+    let settings = Settings { reach: 0.3, early: 0.2, ..Settings::default() };
+    let mut detector = Detector::new(Structure::default());
+    detector.detect(&mut Team::new(1), SimdLevel::best(), &soup, &x, &settings);
+    detector
+        .rows()
+        .iter()
+        .filter(|row| row.kind == Kind::PointTriangle && row.particles[0] == 0)
+        .copied()
+        .collect()
+}
+
+#[test]
+fn a_vertex_touches_a_surface_once() {
+    // Over the inside, a side and a corner of level triangles: one row, straight up.
+    let sheet = Grid { cells_x: 8, cells_z: 8, size_x: 1.0, size_z: 1.0 }.mesh();
+    for [x, z] in [[0.03, 0.01], [0.0625, 0.0], [0.0, 0.0], [0.07, 0.05], [0.499, 0.1]] {
+        let rows = rows_above(&sheet.positions, &sheet.triangles, [x, 0.1, z]);
+        assert_eq!(rows.len(), 1, "over {x}, {z}: {rows:?}");
+        assert!(rows[0].normal[1] > 0.999);
+    }
+    // Beyond the border, aslant.
+    let rows = rows_above(&sheet.positions, &sheet.triangles, [0.55, 0.05, 0.03]);
+    assert!(rows.len() == 1 && rows[0].normal[0] > 0.5, "{rows:?}");
+    // Over the ridge of a roof and the top of a pyramid.
+    let roof = [[-1.0, 0.0, -1.0], [-1.0, 0.0, 1.0], [0.0, 0.5, -1.0], [0.0, 0.5, 1.0], [1.0, 0.0, 0.0]];
+    let rows = rows_above(&roof, &[[0, 1, 2], [2, 1, 3], [2, 3, 4]], [0.0, 0.6, 0.1]);
+    assert!(
+        rows.len() == 1 && rows[0].normal[1] > 0.999 && (rows[0].distance - 0.1).abs() < 1e-6,
+        "{rows:?}"
+    );
+    let pyramid = [[0.0, 0.5, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, 0.0, -1.0]];
+    let rows = rows_above(&pyramid, &[[0, 2, 1], [0, 3, 2], [0, 4, 3], [0, 1, 4]], [0.01, 0.6, 0.0]);
+    assert!(rows.len() == 1 && (rows[0].distance - 0.1).abs() < 1e-3, "{rows:?}");
+}
+
+#[test]
+fn clamping_is_to_a_ball_and_spares_the_held() {
+    let c = Vec3::new(1.0, 2.0, 3.0);
+    assert_eq!(clamp(c, 0.5, c + Vec3::X * 0.5), c + Vec3::X * 0.5);
+    assert_eq!(clamp(c, 0.5, c + Vec3::Y * 4.0), c + Vec3::Y * 0.5);
+    assert_eq!(clamp(c, 0.0, c + Vec3::ONE), c, "also for a bound of zero");
+    let (triangles, mut x) = folded(6);
+    x[0].w = 0.0;
+    let soup = soup_of(&triangles, &x, 0.001);
+    let (mut detector, mut team) = (Detector::new(Structure::default()), Team::new(2));
+    detector.detect(&mut team, SimdLevel::best(), &soup, &x, &Settings::default());
+    let mut far = x.clone();
+    far.iter_mut().for_each(|x| x.p[1] += 0.1);
+    let done = detector.clamp(&mut team, &mut far);
+    assert_eq!(done, Clamped { clamped: x.len() - 1, escaped: 1 });
+    assert_eq!(far[0].p[1], x[0].p[1] + 0.1);
+}
+
+#[test]
+fn a_collider_takes_its_planned_motion_and_cloth_the_rest() {
+    // A level triangle of cloth 8 mm above one of a collider.
+    let p = |x, y, z| Particle { p: [x, y, z], w: 1.0 };
+    let x = [
+        [p(0.0, 0.0, 0.0), p(1.0, 0.0, 0.0), p(0.0, 0.0, 1.0)],
+        [p(0.1, 0.008, 0.1), p(0.3, 0.008, 0.1), p(0.1, 0.008, 0.3)],
+    ]
+    .concat();
+    let parts = [
+        Part { triangles: &[[0, 1, 2]], radius: 0.001, kinematic: true },
+        Part { triangles: &[[3, 4, 5]], radius: 0.002, kinematic: false },
+    ];
+    let soup = Soup::new(&parts, &x);
+    let (mut detector, mut team) = (Detector::new(Structure::default()), Team::new(1));
+    for (planned, expected) in [(0.0, 0.0045), (0.003, 0.0042), (0.02, 0.0)] {
+        let settings = Settings { reach: 0.01, early: 0.01, planned, ..Settings::default() };
+        detector.detect(&mut team, SimdLevel::best(), &soup, &x, &settings);
+        let b = detector.bounds()[3];
+        assert!((b - expected).abs() < 1e-5, "{b} m for {planned} m");
+        assert!(detector.rows().iter().all(|row| row.gap == 0.003) && !detector.rows().is_empty());
+    }
+}

@@ -1,0 +1,162 @@
+//! Which boxes are near which: three structures behind one interface.
+//!
+//! All give the same list in the same order, on any number of threads and whatever they remember of earlier calls, so that one can take
+//! the place of another without changing a simulation. They differ in speed alone (`taffeta bench queries`).
+
+mod grid;
+mod hash;
+mod lbvh;
+
+use glam::Vec3;
+
+use crate::lanes::SimdLevel;
+use crate::par::Team;
+use crate::wide::Reach;
+
+pub use grid::ThreePhaseGrid;
+pub use hash::SpatialHash;
+pub use lbvh::{Lbvh, morton};
+
+/// A box with edges along the axes, m.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aabb {
+    /// Lowest corner.
+    pub low: Vec3,
+    /// Highest corner.
+    pub high: Vec3,
+}
+
+impl Aabb {
+    /// Meets nothing.
+    pub const EMPTY: Aabb = Aabb { low: Vec3::INFINITY, high: Vec3::NEG_INFINITY };
+
+    /// The box around some points.
+    pub fn around(points: impl IntoIterator<Item = Vec3>) -> Self {
+        points.into_iter().fold(Aabb::EMPTY, |b, p| Aabb { low: b.low.min(p), high: b.high.max(p) })
+    }
+
+    /// The box around both.
+    pub fn join(self, other: Aabb) -> Aabb {
+        Aabb { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    /// Moves every side out by `margin` (m).
+    #[inline(always)]
+    pub fn grown(self, margin: f32) -> Aabb {
+        Aabb { low: self.low - margin, high: self.high + margin }
+    }
+
+    /// Whether they have a point in common.
+    #[inline(always)]
+    pub fn meets(&self, other: &Aabb) -> bool {
+        let apart = (self.low - other.high).max(other.low - self.high);
+        apart.x.max(apart.y).max(apart.z) <= 0.0
+    }
+
+    /// The middle.
+    #[inline(always)]
+    pub fn center(&self) -> Vec3 {
+        (self.low + self.high) * 0.5
+    }
+
+    /// Side lengths, m.
+    #[inline(always)]
+    pub fn size(&self) -> Vec3 {
+        self.high - self.low
+    }
+
+    fn reach(self, number: f32) -> Reach {
+        Reach { low: self.low.into(), high: self.high.into(), number }
+    }
+}
+
+/// Finds boxes that are near each other.
+///
+/// Box i is near box j if box i, grown by the margin on all sides, meets box j. All boxes are finite.
+pub trait NearPairs: Send {
+    /// Its name in tables and scene files.
+    fn name(&self) -> &'static str;
+
+    /// All pairs [i, j] of near boxes with i < j, sorted.
+    fn within(
+        &mut self,
+        team: &mut Team,
+        level: SimdLevel,
+        boxes: &[Aabb],
+        margin: f32,
+        pairs: &mut Vec<[u32; 2]>,
+    );
+
+    /// All pairs [i, j] in which box i of `a` is near box j of `b`, sorted.
+    fn between(
+        &mut self,
+        team: &mut Team,
+        level: SimdLevel,
+        a: &[Aabb],
+        b: &[Aabb],
+        margin: f32,
+        pairs: &mut Vec<[u32; 2]>,
+    );
+}
+
+/// Which structure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Structure {
+    /// [`SpatialHash`].
+    Hash,
+    /// [`ThreePhaseGrid`].
+    Grid,
+    /// [`Lbvh`].
+    #[default]
+    Lbvh,
+}
+
+impl Structure {
+    /// All of them.
+    pub const ALL: [Structure; 3] = [Structure::Hash, Structure::Grid, Structure::Lbvh];
+
+    /// An empty one.
+    pub fn make(self) -> Box<dyn NearPairs> {
+        match self {
+            Structure::Hash => Box::<SpatialHash>::default(),
+            Structure::Grid => Box::<ThreePhaseGrid>::default(),
+            Structure::Lbvh => Box::<Lbvh>::default(),
+        }
+    }
+}
+
+/// Queries in one piece of work. Pieces do not depend on the number of threads; their results are put together in order.
+const QUERIES: usize = 64;
+
+/// What the pieces of a search found.
+#[derive(Clone, Debug, Default)]
+struct Pieces {
+    found: Vec<Vec<[u32; 2]>>,
+}
+
+impl Pieces {
+    /// Runs `search(first query, queries, found)` over all pieces of `queries` queries and puts the results together.
+    fn run(
+        &mut self,
+        team: &mut Team,
+        queries: usize,
+        pairs: &mut Vec<[u32; 2]>,
+        search: impl Fn(std::ops::Range<usize>, &mut Vec<[u32; 2]>) + Sync,
+    ) {
+        let count = queries.div_ceil(QUERIES);
+        if self.found.len() < count {
+            self.found.resize_with(count, Vec::new);
+        }
+        team.for_each_item(&mut self.found[..count], |piece, found| {
+            found.clear();
+            search(piece * QUERIES..((piece + 1) * QUERIES).min(queries), found);
+        });
+        pairs.clear();
+        for found in &self.found[..count] {
+            pairs.extend_from_slice(found);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

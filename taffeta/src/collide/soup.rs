@@ -1,0 +1,401 @@
+//! All that may touch: vertices, edges and triangles of every cloth, and of collider meshes.
+//!
+//! Each vertex and each edge is owned by one *representative* triangle that it belongs to, so that a search over triangles meets every
+//! pair of primitives once (Curtis, Tamstorf, Manocha 2008). Eight neighbouring triangles and what they own are a *patch*: boxes of patches
+//! are what the broad phase sees, and eight is what a vector instruction compares at once.
+
+use glam::Vec3;
+
+use super::proximity::{self, Kind};
+use super::query::{Aabb, morton};
+use crate::lanes::LANES;
+use crate::mesh::{NONE, Topology};
+use crate::model::Model;
+use crate::par::Team;
+use crate::wide::{Boxes8, Particle, Patches, Reach};
+
+/// Part of their distance at rest that a pair of one part keeps, where that is less than the thickness.
+const REST: f32 = 0.9;
+
+/// Triangles that belong together: a cloth or a body.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    /// Its triangles, by particle.
+    pub triangles: &'a [[u32; 3]],
+    /// Half the distance it keeps from others, m.
+    pub radius: f32,
+    /// Whether it moves by itself and is never pushed: a collider. Two such parts are not tested against each other.
+    pub kinematic: bool,
+}
+
+/// What is known of a part once it is in the soup.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Group {
+    /// Half the distance it keeps from others, m.
+    pub radius: f32,
+    /// Whether it is a collider.
+    pub kinematic: bool,
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct Soup {
+    /// Where everything is at rest; distances there say which pairs may be close at all times.
+    pub rest: Vec<Particle>,
+    /// Corners of the triangles.
+    pub triangles: Vec<[u32; 3]>,
+    /// Ends of the edges.
+    pub edges: Vec<[u32; 2]>,
+    /// The parts.
+    pub groups: Vec<Group>,
+    /// The part of each vertex; [`NONE`] where it has no triangle.
+    pub vertex_group: Vec<u32>,
+    /// The triangle that owns each vertex; [`NONE`] where it has none.
+    pub vertex_owner: Vec<u32>,
+    /// The triangle that owns each edge.
+    pub edge_owner: Vec<u32>,
+    /// The longest edge at rest, m.
+    longest: f32,
+    /// The triangle across each side ab, bc, ca of every triangle; [`NONE`] on the border.
+    across: Vec<[u32; 3]>,
+    /// Triangles around each vertex, one after another, and where those of each begin.
+    around: Vec<u32>,
+    around_starts: Vec<u32>,
+    /// The part of each patch.
+    pub patch_group: Vec<u32>,
+    triangle_ids: Vec<[u32; LANES]>,
+    vertex_starts: Vec<u32>,
+    vertex_ids: Vec<[u32; LANES]>,
+    edge_starts: Vec<u32>,
+    edge_ids: Vec<[u32; LANES]>,
+}
+
+impl Soup {
+    /// Takes parts whose particles are at `rest` when nothing pulls on them. No vertex may belong to two parts.
+    pub fn new(parts: &[Part<'_>], rest: &[Particle]) -> Self {
+        let n = rest.len();
+        let mut soup = Soup {
+            rest: rest.to_vec(),
+            vertex_group: vec![NONE; n],
+            vertex_owner: vec![NONE; n],
+            vertex_starts: vec![0],
+            edge_starts: vec![0],
+            ..Soup::default()
+        };
+        for part in parts {
+            soup.add(part);
+        }
+        let mut corners: Vec<(u32, u32)> =
+            (soup.triangles.iter().zip(0u32..)).flat_map(|(corners, t)| corners.map(|v| (v, t))).collect();
+        corners.sort_unstable();
+        soup.around_starts = vec![0; n + 1];
+        corners.iter().for_each(|&(v, _)| soup.around_starts[v as usize + 1] += 1);
+        for v in 0..n {
+            soup.around_starts[v + 1] += soup.around_starts[v];
+        }
+        soup.around = corners.into_iter().map(|(_, t)| t).collect();
+        soup
+    }
+
+    /// All cloths of a model, as they start. They keep twice their radius, so each is given half of `thickness` (m).
+    pub fn of_model(model: &Model, thickness: f32) -> Self {
+        let rest: Vec<Particle> = model.start.iter().map(|p| Particle { p: (*p).into(), w: 1.0 }).collect();
+        let part = |triangles| Part { triangles, radius: 0.5 * thickness, kinematic: false };
+        let parts: Vec<_> =
+            model.cloths.iter().map(|c| part(&model.triangles[c.triangles.clone()])).collect();
+        Soup::new(&parts, &rest)
+    }
+
+    fn add(&mut self, part: &Part<'_>) {
+        let group = self.groups.len() as u32;
+        self.groups.push(Group { radius: part.radius, kinematic: part.kinematic });
+        let first = self.triangles.len() as u32;
+        self.triangles.extend_from_slice(part.triangles);
+        self.across.resize(self.triangles.len(), [NONE; 3]);
+        for &v in part.triangles.iter().flatten() {
+            let of = &mut self.vertex_group[v as usize];
+            assert!(*of == NONE || *of == group, "vertex {v} belongs to two parts");
+            *of = group;
+        }
+        // Neighbours come together along a Morton curve through the rest shape. Cloth does not stretch much, so they stay together.
+        let middle = |t: &[u32; 3]| t.map(|v| Vec3::from(self.rest[v as usize].p)).iter().sum::<Vec3>() / 3.0;
+        let hull = Aabb::around(part.triangles.iter().map(middle));
+        let scale = 1.0 / hull.size().max_element().max(f32::MIN_POSITIVE);
+        let mut order: Vec<(u64, u32)> = (part.triangles.iter().enumerate())
+            .map(|(t, corners)| (morton((middle(corners) - hull.low) * scale), t as u32))
+            .collect();
+        order.sort_unstable();
+        let mut place = vec![0; order.len()];
+        for (k, &(_, t)) in order.iter().enumerate() {
+            place[t as usize] = k as u32;
+        }
+        // The first triangle along the curve owns what several share.
+        let patches = order.len().div_ceil(LANES);
+        let mut vertices: Vec<Vec<u32>> = vec![Vec::new(); patches];
+        let mut edges: Vec<Vec<u32>> = vec![Vec::new(); patches];
+        for (k, &(_, t)) in order.iter().enumerate() {
+            for v in part.triangles[t as usize] {
+                if self.vertex_owner[v as usize] == NONE {
+                    self.vertex_owner[v as usize] = first + t;
+                    vertices[k / LANES].push(v);
+                }
+            }
+        }
+        for edge in Topology::new(self.rest.len(), part.triangles).edges {
+            let sides = edge.triangles.iter().filter(|&&t| t != NONE);
+            let owner = *sides.min_by_key(|&&t| place[t as usize]).expect("an edge belongs to a triangle");
+            edges[place[owner as usize] as usize / LANES].push(self.edges.len() as u32);
+            self.edges.push(edge.vertices);
+            let [a, b] = edge.vertices.map(|v| Vec3::from(self.rest[v as usize].p));
+            self.longest = self.longest.max((a - b).length());
+            let [t, u] = edge.triangles;
+            if u != NONE {
+                for (t, u) in [(t, u), (u, t)] {
+                    let side = opposite(part.triangles[t as usize], edge.vertices);
+                    self.across[(first + t) as usize][(side + 1) % 3] = first + u;
+                }
+            }
+            self.edge_owner.push(first + owner);
+        }
+        for patch in 0..patches {
+            let mut ids = [NONE; LANES];
+            for (lane, &(_, t)) in order[patch * LANES..].iter().take(LANES).enumerate() {
+                ids[lane] = first + t;
+            }
+            self.triangle_ids.push(ids);
+            self.patch_group.push(group);
+            push_eights(&vertices[patch], &mut self.vertex_ids, &mut self.vertex_starts);
+            push_eights(&edges[patch], &mut self.edge_ids, &mut self.edge_starts);
+        }
+    }
+
+    /// How many vertices there are, those without a triangle among them.
+    pub fn vertices(&self) -> usize {
+        self.vertex_group.len()
+    }
+
+    /// How many patches there are.
+    pub fn patches(&self) -> usize {
+        self.triangle_ids.len()
+    }
+
+    /// Whether the two sides of a stencil belong to one part.
+    #[inline]
+    pub fn same_group(&self, stencil: &[u32; 4]) -> bool {
+        self.groups.len() == 1
+            || self.vertex_group[stencil[0] as usize] == self.vertex_group[stencil[3] as usize]
+    }
+
+    /// The distance that the two sides of a stencil keep, m.
+    #[inline]
+    pub fn thickness(&self, stencil: &[u32; 4]) -> f32 {
+        if let [one] = self.groups[..] {
+            return 2.0 * one.radius;
+        }
+        let radius = |v: u32| self.groups[self.vertex_group[v as usize] as usize].radius;
+        radius(stencil[0]) + radius(stencil[3])
+    }
+
+    /// The distance that the two sides of a stencil should keep, m: the thickness, or less for those of one part that are close at rest.
+    #[inline]
+    pub fn gap(&self, kind: Kind, stencil: &[u32; 4]) -> f32 {
+        let thickness = self.thickness(stencil);
+        if !self.same_group(stencil) {
+            return thickness;
+        }
+        // Two vertices that are far apart, or else the distance itself.
+        let at = |v: u32| Vec3::from(self.rest[v as usize].p);
+        let far = thickness / REST + 2.0 * self.longest;
+        if (at(stencil[0]) - at(stencil[3])).length_squared() > far * far {
+            return thickness;
+        }
+        thickness.min(REST * proximity::lower_distance(kind, stencil.map(at)))
+    }
+
+    /// Triangles that have a vertex.
+    fn triangles_at(&self, v: u32) -> &[u32] {
+        let [from, to] = [v, v + 1].map(|v| self.around_starts[v as usize] as usize);
+        &self.around[from..to]
+    }
+
+    /// Whether the point of a stencil really touches the surface there, and this triangle is the one to say so.
+    ///
+    /// Where the closest point is on a side or a corner, the triangles beyond have something to say as well. If the point is nearer to the inside of one of them, only that
+    /// one counts; a row from here would push aslant. If it is not, all of them report the same contact, and one is enough.
+    /// `weights` are those of the corners in the closest point; those that do not count are zero.
+    pub fn reports(&self, stencil: &[u32; 4], weights: [f32; 3], x: &[Particle]) -> bool {
+        let corners = [stencil[1], stencil[2], stencil[3]];
+        if weights.iter().all(|&w| w != 0.0) {
+            return true;
+        }
+        let at = |v: u32| Vec3::from(x[v as usize].p);
+        let q: Vec3 =
+            (0..3).map(|k| (at(corners[k]) - at(corners[0])) * weights[k]).sum::<Vec3>() + at(corners[0]);
+        let away = at(stencil[0]) - q;
+        // Behind the plane through q across `away`, but for rounding.
+        let behind = |v: u32| {
+            let side = at(v) - q;
+            away.dot(side) <= 1e-3 * away.length() * side.length()
+        };
+        let same = |&&t: &&u32| self.triangles[t as usize] == corners;
+        let t = *self.triangles_at(corners[0]).iter().find(same).expect("the triangle of a stencil");
+        if let Some(k) = (0..3).find(|&k| weights[k] != 0.0 && weights[(k + 1) % 3] != 0.0) {
+            let other = self.across[t as usize][k];
+            if other == NONE {
+                return true;
+            }
+            let beyond = opposite(self.triangles[other as usize], [corners[k], corners[(k + 1) % 3]]);
+            return t < other && behind(self.triangles[other as usize][beyond]);
+        }
+        let corner = (0..3).find(|&k| weights[k] != 0.0).map_or(corners[0], |k| corners[k]);
+        let ring = self.triangles_at(corner).iter().flat_map(|&t| self.triangles[t as usize]);
+        self.vertex_owner[corner as usize] == t && ring.filter(|&v| v != corner).all(behind)
+    }
+}
+
+/// Which corner of a triangle is not on an edge of it.
+fn opposite(corners: [u32; 3], edge: [u32; 2]) -> usize {
+    (0..3).find(|&k| !edge.contains(&corners[k])).expect("a triangle has a corner off each of its edges")
+}
+
+/// Appends a list in eights, the last filled up with [`NONE`].
+fn push_eights(list: &[u32], ids: &mut Vec<[u32; LANES]>, starts: &mut Vec<u32>) {
+    for chunk in list.chunks(LANES) {
+        let mut eight = [NONE; LANES];
+        eight[..chunk.len()].copy_from_slice(chunk);
+        ids.push(eight);
+    }
+    starts.push(ids.len() as u32);
+}
+
+/// Boxes of all primitives of a soup at some moment.
+#[derive(Clone, Debug, Default)]
+pub struct PatchBoxes {
+    triangles: Vec<Boxes8>,
+    vertices: Vec<Boxes8>,
+    edges: Vec<Boxes8>,
+    hulls: Vec<Reach>,
+    /// The box of each whole patch, grown too.
+    pub patches: Vec<Aabb>,
+}
+
+impl PatchBoxes {
+    /// Forgets the soup.
+    pub fn clear(&mut self) {
+        self.triangles.clear();
+        self.vertices.clear();
+        self.edges.clear();
+    }
+
+    /// Puts the boxes where the particles are, grown by `grow` (m) on all sides. The soup is the same as the last time, or [`clear`](Self::clear) was called.
+    pub fn refit(&mut self, team: &mut Team, soup: &Soup, x: &[Particle], grow: f32) {
+        self.triangles.resize(soup.triangle_ids.len(), Boxes8::EMPTY);
+        self.vertices.resize(soup.vertex_ids.len(), Boxes8::EMPTY);
+        self.edges.resize(soup.edge_ids.len(), Boxes8::EMPTY);
+        fit(team, &mut self.triangles, &soup.triangle_ids, |t| soup.triangles[t as usize], x, grow);
+        fit(team, &mut self.vertices, &soup.vertex_ids, |v| [v], x, grow);
+        fit(team, &mut self.edges, &soup.edge_ids, |e| soup.edges[e as usize], x, grow);
+        self.hulls.clear();
+        self.patches.clear();
+        for boxes in &self.triangles {
+            let (low, high, _) = boxes.hull();
+            self.hulls.push(Reach { low, high, number: f32::NEG_INFINITY });
+            self.patches.push(Aabb { low: low.into(), high: high.into() });
+        }
+    }
+
+    /// The soup with these boxes, ready to be searched.
+    pub fn view<'a>(&'a self, soup: &'a Soup) -> Patches<'a> {
+        Patches {
+            triangle_ids: &soup.triangle_ids,
+            triangle_boxes: &self.triangles,
+            vertex_starts: &soup.vertex_starts,
+            vertex_ids: &soup.vertex_ids,
+            vertex_boxes: &self.vertices,
+            edge_starts: &soup.edge_starts,
+            edge_ids: &soup.edge_ids,
+            edge_boxes: &self.edges,
+            hulls: &self.hulls,
+            triangles: &soup.triangles,
+            edges: &soup.edges,
+        }
+    }
+}
+
+/// The boxes of primitives with N vertices.
+fn fit<const N: usize>(
+    team: &mut Team,
+    boxes: &mut [Boxes8],
+    ids: &[[u32; LANES]],
+    vertices: impl Fn(u32) -> [u32; N] + Sync,
+    x: &[Particle],
+    grow: f32,
+) {
+    team.for_each_chunk(boxes, LANES, |first, boxes| {
+        for (boxes, ids) in boxes.iter_mut().zip(&ids[first..]) {
+            for (lane, &id) in ids.iter().enumerate().filter(|(_, id)| **id != NONE) {
+                let vertices = vertices(id);
+                let (mut low, mut high) = (x[vertices[0] as usize].p, x[vertices[0] as usize].p);
+                for &v in &vertices[1..] {
+                    for (axis, &c) in x[v as usize].p.iter().enumerate() {
+                        low[axis] = if c < low[axis] { c } else { low[axis] };
+                        high[axis] = if c > high[axis] { c } else { high[axis] };
+                    }
+                }
+                boxes.set(lane, low.map(|c| c - grow), high.map(|c| c + grow), 0.0);
+            }
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::{Grid, irregular_sheet};
+
+    fn particles(positions: &[[f32; 3]]) -> Vec<Particle> {
+        positions.iter().map(|&p| Particle { p, w: 1.0 }).collect()
+    }
+
+    #[test]
+    fn everything_is_owned_once_by_a_triangle_that_has_it() {
+        let sheet = irregular_sheet([1.0, 0.7], [17, 9], 3);
+        let grid = Grid { cells_x: 5, cells_z: 4, size_x: 1.0, size_z: 1.0 }.mesh();
+        let offset = sheet.positions.len() as u32;
+        let second: Vec<[u32; 3]> = grid.triangles.iter().map(|t| t.map(|v| v + offset)).collect();
+        let mut positions = sheet.positions.clone();
+        positions.extend(&grid.positions);
+        positions.push([9.0; 3]);
+        let part = |triangles, kinematic| Part { triangles, radius: 0.01, kinematic };
+        let soup = Soup::new(&[part(&sheet.triangles, false), part(&second, true)], &particles(&positions));
+        assert_eq!(soup.vertices(), positions.len());
+        let mut owned = [vec![0; soup.vertices()], vec![0; soup.edges.len()], vec![0; soup.triangles.len()]];
+        for patch in 0..soup.patches() {
+            let range = |starts: &[u32]| starts[patch] as usize..starts[patch + 1] as usize;
+            let here = soup.triangle_ids[patch];
+            for &t in here.iter().filter(|&&t| t != NONE) {
+                owned[2][t as usize] += 1;
+                assert_eq!(
+                    soup.vertex_group[soup.triangles[t as usize][0] as usize],
+                    soup.patch_group[patch]
+                );
+            }
+            for &v in soup.vertex_ids[range(&soup.vertex_starts)].iter().flatten().filter(|&&v| v != NONE) {
+                owned[0][v as usize] += 1;
+                let owner = soup.vertex_owner[v as usize];
+                assert!(here.contains(&owner) && soup.triangles[owner as usize].contains(&v));
+            }
+            for &e in soup.edge_ids[range(&soup.edge_starts)].iter().flatten().filter(|&&e| e != NONE) {
+                owned[1][e as usize] += 1;
+                let owner = soup.edge_owner[e as usize];
+                let corners = soup.triangles[owner as usize];
+                assert!(here.contains(&owner) && soup.edges[e as usize].iter().all(|v| corners.contains(v)));
+            }
+        }
+        let lonely = soup.vertices() - 1;
+        assert_eq!((owned[0][lonely], soup.vertex_owner[lonely]), (0, NONE));
+        owned[0].pop();
+        assert!(owned.iter().flatten().all(|&n| n == 1));
+        assert!(soup.same_group(&[0, 1, 2, 3]) && !soup.same_group(&[0, 1, 2, offset]));
+    }
+}
