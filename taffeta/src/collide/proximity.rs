@@ -6,7 +6,7 @@
 //! Both functions take the least of several candidates, each the distance of two points that really belong to the two sides:
 //! the three edges of the triangle and its inside; the four ends against the other segment and the two insides. A clamped
 //! parameter never leaves its side, so a candidate can only be too large, and the ends are right where the insides are ill
-//! conditioned (slivers, segments that are nearly parallel). What rounding may still add is in [`Near::doubt`]:
+//! conditioned (slivers, segments that are nearly parallel). What rounding may still add is in [`Near::doubt_squared`]:
 //! distance − doubt is never more than the true distance of the stencil.
 //!
 //! The code is written over [`Lane`], for one stencil in double precision and for eight in single precision.
