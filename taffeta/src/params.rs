@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::collide::query::Structure;
 use crate::mesh::hierarchy::Decision;
 
 /// How a scene is simulated.
@@ -42,6 +43,37 @@ pub struct Params {
     pub newton: Newton,
     /// For the methods `hpbd`, `shpbd` and `ghpbd`.
     pub hierarchy: Hierarchy,
+    /// Contact of cloth with itself, other cloths and meshes.
+    pub contact: Contact,
+}
+
+/// Contact of cloth with itself, other cloths and the meshes of colliders.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct Contact {
+    /// How it is found and kept; `intersection-free` if not given, or `predictive` if the cloth crosses itself at the start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<ContactMode>,
+    /// Distance that layers keep from each other, m; the fabric's thickness, or a twelfth of the mean edge where that is more, if not
+    /// given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thickness: Option<f32>,
+    /// How near pairs are searched for; the results are the same.
+    pub search: Structure,
+}
+
+/// How contact of cloth with itself, other cloths and meshes is found and kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ContactMode {
+    /// Not at all.
+    None,
+    /// Contacts that are expected in the substep are pushed apart; what is missed passes through.
+    Predictive,
+    /// As `predictive`, and no vertex moves so far that anything could cross.
+    IntersectionFree,
 }
 
 /// How constraints are divided into colours: those of one colour share no vertex and are solved at the same time.
@@ -247,6 +279,7 @@ impl Default for Params {
             chebyshev: Chebyshev::default(),
             newton: Newton::default(),
             hierarchy: Hierarchy::default(),
+            contact: Contact::default(),
         }
     }
 }

@@ -1,13 +1,13 @@
 //! What moves: positions and velocities.
 
-use crate::color::PADDING;
 use crate::model::Model;
 use crate::wide::Particle;
 
 /// The moving part of a simulation, in the engine's own numbering.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// Positions and inverse masses; after the real particles come [`PADDING`] idle ones.
+    /// Positions and inverse masses; after the real particles come [idle](crate::color::PADDING) ones, then
+    /// the vertices of colliders' meshes.
     pub x: Vec<Particle>,
     /// Positions at the start of the present substep.
     pub start: Vec<Particle>,
@@ -28,7 +28,12 @@ impl State {
         for attachment in &model.attachments {
             x[attachment.particle as usize].w = 0.0;
         }
-        x.resize(x.len() + PADDING, Particle::default());
+        x.resize(model.items(), Particle::default());
+        for mesh in &model.collider_meshes {
+            for (x, p) in x[mesh.vertices.clone()].iter_mut().zip(&mesh.start) {
+                x.p = (*p).into();
+            }
+        }
         let v = model.start_velocity.iter().map(|v| [v.x, v.y, v.z, 0.0]);
         let mut v: Vec<[f32; 4]> = v.collect();
         v.resize(x.len(), [0.0; 4]);

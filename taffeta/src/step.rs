@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use glam::Vec3;
 
-use crate::collide::{Body, Contacts, Pose};
+use crate::collide::{Barrier, Body, Contacts, Moment, Pose, Work};
 use crate::error::BuildError;
 use crate::force::Air;
 use crate::lanes::SimdLevel;
@@ -12,7 +12,7 @@ use crate::metrics::{self, Energies, Strain};
 use crate::model::{Attachment, Model};
 use crate::motion::Motion;
 use crate::par::Team;
-use crate::params::Params;
+use crate::params::{ContactMode, Params};
 use crate::scene::Scene;
 use crate::solver::objective::Objective;
 use crate::solver::{self, Convergence, Limits, Method, Substep};
@@ -26,12 +26,18 @@ pub enum Stage {
     Animate,
     /// Forces and the prediction y = x + h v + h² a.
     Predict,
+    /// Finding what of cloth and meshes is near what.
+    Detect,
+    /// Dividing contacts into colours.
+    Color,
     /// The method: springs, hinges, tethers.
     Solve,
-    /// Contact with colliders.
+    /// Contact with colliders and between layers.
     Contact,
     /// Coulomb friction.
     Friction,
+    /// Keeping vertices within what cannot cross anything.
+    Bound,
     /// Velocities from positions.
     Velocity,
     /// The check for bad states, and positions in the caller's order.
@@ -40,12 +46,15 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage, in order.
-    pub const ALL: [Stage; 7] = [
+    pub const ALL: [Stage; 10] = [
         Stage::Animate,
         Stage::Predict,
+        Stage::Detect,
+        Stage::Color,
         Stage::Solve,
         Stage::Contact,
         Stage::Friction,
+        Stage::Bound,
         Stage::Velocity,
         Stage::Finish,
     ];
@@ -55,9 +64,12 @@ impl Stage {
         match self {
             Stage::Animate => "animate",
             Stage::Predict => "predict",
+            Stage::Detect => "detect",
+            Stage::Color => "color",
             Stage::Solve => "solve",
             Stage::Contact => "contact",
             Stage::Friction => "friction",
+            Stage::Bound => "bound",
             Stage::Velocity => "velocity",
             Stage::Finish => "finish",
         }
@@ -103,6 +115,8 @@ pub struct StepReport {
     pub stages: [Duration; Stage::ALL.len()],
     /// Particles in contact with a collider in the last substep.
     pub contacts: usize,
+    /// What contact between layers took.
+    pub work: Work,
     /// Set if the state went bad: the simulation then stands at its last good state, and further steps do nothing.
     pub failure: Option<Failure>,
 }
@@ -144,6 +158,7 @@ pub struct Simulation {
     params: Params,
     bodies: Vec<Body>,
     contacts: Contacts,
+    barrier: Option<Box<Barrier>>,
     air: Option<Air>,
     method: Box<dyn Method>,
     limits: Limits,
@@ -173,6 +188,13 @@ impl Simulation {
             .map(|(i, c)| Body::new(i, c))
             .collect::<Result<Vec<_>, _>>()?;
         let air = Air::new(scene, &model)?;
+        let barrier = match params.contact.mode {
+            Some(ContactMode::None) => None,
+            mode => {
+                let bounded = mode != Some(ContactMode::Predictive);
+                Some(Box::new(Barrier::new(&model, &bodies, &params.contact, bounded)))
+            }
+        };
         let method = solver::build(&model, &params)?;
         let limits = Limits::new(&model, &params)?;
         let state = State::new(&model);
@@ -196,6 +218,7 @@ impl Simulation {
             state,
             params,
             bodies,
+            barrier,
             air,
             method,
             limits,
@@ -217,13 +240,15 @@ impl Simulation {
             for substep in 1..=substeps {
                 self.state.time = begin + dt as f64 * substep as f64 / substeps as f64;
                 let left = substeps - substep + 1;
-                let pins_moved = self.animate(h, 1.0 / left as f32);
+                let pins_moved = self.animate(h, 1.0 / left as f32, &mut clock);
                 clock.lap(Stage::Animate);
                 self.predict(h);
                 clock.lap(Stage::Predict);
+                self.expect_contacts(h, &mut clock);
                 self.solve(h, pins_moved, left == 1, &mut clock);
                 self.friction();
                 clock.lap(Stage::Friction);
+                self.bound(h, &mut clock);
                 self.velocity(h);
                 clock.lap(Stage::Velocity);
             }
@@ -235,6 +260,7 @@ impl Simulation {
             frame: self.state.frame,
             stages: clock.spent,
             contacts: self.contacts.count(),
+            work: self.barrier.as_mut().map_or(Work::default(), |barrier| barrier.take_work()),
             failure: self.failure.clone(),
         }
     }
@@ -247,12 +273,15 @@ impl Simulation {
 
     /// Moves colliders and held particles to the end of the substep. `fraction` is the part of the frame's remaining way
     /// that things moved by the program go now. Says whether a held particle moved.
-    fn animate(&mut self, h: f32, fraction: f32) -> bool {
+    fn animate(&mut self, h: f32, fraction: f32, clock: &mut Stopwatch) -> bool {
         let Simulation { model, state, bodies, team, .. } = self;
         for body in bodies.iter_mut() {
             body.advance(state.time, fraction);
         }
-        Contacts::clear_fast_colliders(team, model, bodies, &mut state.x);
+        if Contacts::clear_fast_colliders(team, model, bodies, &mut state.x) {
+            self.bound(h, clock);
+        }
+        let Simulation { model, state, .. } = self;
         let mut moved = std::mem::take(&mut self.pins_changed);
         let mut place = |state: &mut State, particle: u32, goal: Vec3| {
             let i = particle as usize;
@@ -324,6 +353,24 @@ impl Simulation {
         }
     }
 
+    /// Finds what layers may touch in this substep.
+    fn expect_contacts(&mut self, h: f32, clock: &mut Stopwatch) {
+        let Simulation { model, bodies, team, level, state, contacts, barrier, .. } = self;
+        if let Some(barrier) = barrier {
+            let mut now = Moment { model, bodies, h, team, level: *level, clock };
+            barrier.begin(&mut now, contacts.count() == 0, &mut state.start, &state.x);
+        }
+    }
+
+    /// Brings everything where it may be without crossing anything.
+    fn bound(&mut self, h: f32, clock: &mut Stopwatch) {
+        let Simulation { model, bodies, team, level, state, barrier, .. } = self;
+        if let Some(barrier) = barrier {
+            let mut now = Moment { model, bodies, h, team, level: *level, clock };
+            barrier.finish(&mut now, &mut state.start, &mut state.x);
+        }
+    }
+
     fn solve(&mut self, h: f32, pins_moved: bool, last: bool, clock: &mut Stopwatch) {
         self.contacts.clear();
         if let Some(objective) = self.objective.as_mut().filter(|_| last) {
@@ -340,6 +387,7 @@ impl Simulation {
             measure: self.measure && last,
             bodies: &self.bodies,
             contacts: &mut self.contacts,
+            barrier: self.barrier.as_deref_mut(),
             team: &mut self.team,
             level: self.level,
             clock,
@@ -353,6 +401,9 @@ impl Simulation {
     }
 
     fn friction(&mut self) {
+        if let Some(barrier) = &mut self.barrier {
+            barrier.rub(&mut self.team, self.level, &mut self.state.x);
+        }
         if !self.bodies.is_empty() {
             let Simulation { contacts, team, model, bodies, state, .. } = self;
             contacts.friction(team, model, bodies, &state.start, &mut state.x);

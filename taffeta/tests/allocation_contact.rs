@@ -39,7 +39,7 @@ static COUNTING: Counting = Counting;
 #[test]
 fn detection_allocates_nothing_once_it_has_seen_the_most() {
     let scene = Scene { cloth: vec![grid_cloth([1.0, 1.0], [30, 30])], ..Scene::default() };
-    let soup = Soup::of_model(&Model::new(&scene).unwrap(), 0.004);
+    let soup = Soup::of_model(&Model::new(&scene).unwrap(), Some(0.004));
     let settings = Settings { reach: 0.01, margin: 0.004, early: 0.002, ..Settings::default() };
     let fold = |x: &mut [Particle], t: f32| {
         for (x, rest) in x.iter_mut().zip(&soup.rest) {

@@ -134,8 +134,9 @@ fn detections(scene: &Scene, team: &mut Team, entries: &mut Vec<Entry>) {
             });
             entry("measure", time, detector.rows().len(), found.measured);
             let mut x = scene.x.clone();
+            let mut wanted = x.clone();
             let time = best(|| {
-                detector.clamp(team, &mut x);
+                detector.clamp(team, &mut x, &mut wanted);
             });
             entry("clamp", time, 0, x.len());
         }
@@ -150,7 +151,7 @@ fn soup(meshes: &[(Vec<[u32; 3]>, Vec<Particle>)]) -> (Soup, Vec<Particle>) {
         x.extend_from_slice(particles);
     }
     let parts: Vec<Part> =
-        parts.iter().map(|triangles| Part { triangles, radius: 0.001, kinematic: false }).collect();
+        parts.iter().map(|triangles| Part::cloth(triangles, 0.002)).collect();
     (Soup::new(&parts, &x), x)
 }
 

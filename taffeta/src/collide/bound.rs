@@ -8,6 +8,7 @@
 //! ```
 //!
 //! Points of a primitive are fixed convex combinations of its vertices, so each side of a pair moves by at most γ d, and 2γ < 1.
+//! Pairs that are no contacts yet are kept from becoming contacts as well, by ½ (d − gap): so every contact is known beforehand.
 //!
 //! Pairs are collected with a margin s more than needed, r + 2s, and kept while no vertex has moved by more than s. They are filed by their distance then, so
 //! that a detection after a motion m looks at those below r + 2m only.
@@ -34,15 +35,25 @@ pub struct Settings {
     pub gamma: f32,
     /// A contact is listed if its sides are nearer than its gap and this, m; with −∞ none is, which is faster.
     pub early: f32,
-    /// No vertex of a collider moves by more than this until the next detection, m.
-    pub planned: f32,
-    /// A motion that all vertices are about to make together, m: the bound is for the rest. Left out if a particle is held.
+    /// A motion that all vertices are about to make together, m: the bound is for the rest. Zero if any is held.
     pub drift: Vec3,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { reach: 0.005, margin: 0.002, gamma: 0.45, early: 0.001, planned: 0.0, drift: Vec3::ZERO }
+        Settings { reach: 0.005, margin: 0.002, gamma: 0.45, early: 0.001, drift: Vec3::ZERO }
+    }
+}
+
+impl Settings {
+    /// How far each side of a pair at `distance` may go, m. One that is not `listed` as a contact must not become one unseen: it
+    /// stays out of its `gap`.
+    #[inline(always)]
+    fn room(&self, distance: f32, gap: f32, listed: bool) -> f32 {
+        let room = self.gamma * distance;
+        let unseen = !listed && self.early >= 0.0;
+        let room = if unseen { room.min(0.5 * (distance - gap)) } else { room };
+        room.max(0.0)
     }
 }
 
@@ -50,6 +61,8 @@ impl Default for Settings {
 const BINS: usize = 16;
 /// Pairs of patches in one piece of work.
 const PAIRS: usize = 32;
+/// Vertices handed to a thread at a time.
+const GRAIN: usize = 64;
 /// Marks a distance that single precision cannot give well.
 const UNSURE: f32 = -1.0;
 
@@ -95,21 +108,13 @@ pub struct Detection {
     pub nearest: f32,
 }
 
-/// What clamping did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Clamped {
-    /// Vertices that were brought back.
-    pub clamped: usize,
-    /// Held vertices that went further than they may: they cannot be brought back, and may have crossed something.
-    pub escaped: usize,
-}
-
 /// x, brought back to within `b` of `c`.
 #[inline]
 pub fn clamp(c: Vec3, b: f32, x: Vec3) -> Vec3 {
     let way = x - c;
     let length = way.length();
-    if length > b { c + way * (b / length) } else { x }
+    // A little less, so that rounding does not leave it outside.
+    if length > b { c + way * (b / length * (1.0 - 4.0 * f32::EPSILON)) } else { x }
 }
 
 /// Pairs of one kind, in order of their bins.
@@ -167,8 +172,6 @@ struct Motion {
     half: f32,
     /// The largest coordinate, m.
     far: f32,
-    /// Whether a particle is held.
-    held: bool,
 }
 
 impl Detector {
@@ -221,9 +224,9 @@ impl Detector {
         x: &[Particle],
         settings: &Settings,
     ) -> Detection {
-        let Settings { reach, margin, gamma, planned, .. } = *settings;
+        let Settings { reach, margin, drift, .. } = *settings;
         let x = &x[..soup.vertices()];
-        let mut motion = motion(&self.reference, x);
+        let mut motion = motion(soup, &self.reference, x);
         let fresh = self.collected != Some([reach, margin])
             || self.reference.len() != x.len()
             || motion.half > margin;
@@ -235,13 +238,11 @@ impl Detector {
             self.collected = Some([reach, margin]);
             motion.half = 0.0;
         }
-        let held = motion.held || soup.groups.iter().any(|g| g.kinematic);
-        let drift = if held { Vec3::ZERO } else { settings.drift };
         self.center.clear();
         self.center.extend(x.iter().map(|x| Particle { p: (Vec3::from(x.p) + drift).into(), w: x.w }));
         self.nearest.resize_with(x.len(), AtomicU32::default);
-        // A pair that is not listed may have a collider on its other side.
-        let cap = reach.min(2.0 * reach - planned / gamma).max(0.0);
+        // Pairs that are not listed are beyond the reach, and no contact.
+        let cap = settings.room(reach - epsilon, soup.thickest(), false);
         self.nearest.iter_mut().for_each(|n| *n.get_mut() = cap.to_bits());
 
         // Bins that can hold a pair which is within reach by now.
@@ -249,7 +250,7 @@ impl Detector {
         let bins = (((reach + 2.0 * motion.half + epsilon) / bin_width) as usize + 1).min(BINS);
         let (nearest, pieces) = (&self.nearest, &mut self.pieces[..self.used]);
         team.for_each_item(pieces, |_, piece| {
-            piece.measure(level, soup, x, settings, bins, nearest);
+            piece.measure(level, soup, x, settings, epsilon, bins, nearest);
         });
         let mut report = Detection { collected: fresh, candidates: 0, measured: 0, nearest: reach };
         self.rows.clear();
@@ -260,8 +261,7 @@ impl Detector {
             self.rows.extend_from_slice(&piece.rows);
         }
         self.bounds.clear();
-        let bound = |n: &mut AtomicU32| gamma * (f32::from_bits(*n.get_mut()) - epsilon).max(0.0);
-        self.bounds.extend(self.nearest.iter_mut().map(bound));
+        self.bounds.extend(self.nearest.iter_mut().map(|n| f32::from_bits(*n.get_mut())));
         report
     }
 
@@ -286,66 +286,86 @@ impl Detector {
         });
     }
 
-    /// Brings vertices back that went further than they may. Held ones stay where they were put.
-    pub fn clamp(&self, team: &mut Team, x: &mut [Particle]) -> Clamped {
-        let (clamped, escaped) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    /// How many vertices are further than they may go.
+    pub fn outside(&self, team: &mut Team, x: &[Particle]) -> usize {
+        let count = AtomicUsize::new(0);
+        let (center, bounds) = (&self.center[..], &self.bounds[..]);
+        let x = &x[..center.len()];
+        team.run(|worker| {
+            let range = worker.share(x.len(), GRAIN);
+            let all = x[range.clone()].iter().zip(&center[range.clone()]).zip(&bounds[range]);
+            let mut here = 0u32;
+            for ((x, c), &b) in all {
+                here += beyond(x, c, b) as u32;
+            }
+            count.fetch_add(here as usize, Ordering::Relaxed);
+        });
+        count.into_inner()
+    }
+
+    /// Brings vertices back that went further than they may, and says how many. Where they wanted to go is kept in `wanted`,
+    /// with w = 1 for those and 0 for all others.
+    pub fn clamp(&self, team: &mut Team, x: &mut [Particle], wanted: &mut [Particle]) -> usize {
+        let count = AtomicUsize::new(0);
         let (center, bounds) = (&self.center, &self.bounds);
-        team.for_each_chunk(&mut x[..center.len()], 64, |first, x| {
-            let (mut here, mut gone) = (0, 0);
+        let (x, wanted) = (&mut x[..center.len()], &mut wanted[..center.len()]);
+        team.for_each_chunk2(x, wanted, GRAIN, |first, x, wanted| {
+            let mut here = 0;
             let (center, bounds) = (&center[first..first + x.len()], &bounds[first..first + x.len()]);
-            for ((x, c), &b) in x.iter_mut().zip(center).zip(bounds) {
-                let (c, p) = (Vec3::from(c.p), Vec3::from(x.p));
-                if (p - c).length_squared() > b * b {
-                    if x.w == 0.0 {
-                        gone += 1;
-                    } else {
-                        x.p = clamp(c, b, p).into();
-                        here += 1;
-                    }
+            for (((x, wanted), c), &b) in x.iter_mut().zip(wanted).zip(center).zip(bounds) {
+                wanted.w = 0.0;
+                if beyond(x, c, b) {
+                    *wanted = Particle { p: x.p, w: 1.0 };
+                    x.p = clamp(c.p.into(), b, x.p.into()).into();
+                    here += 1;
                 }
             }
-            clamped.fetch_add(here, Ordering::Relaxed);
-            escaped.fetch_add(gone, Ordering::Relaxed);
+            count.fetch_add(here, Ordering::Relaxed);
         });
-        Clamped { clamped: clamped.into_inner(), escaped: escaped.into_inner() }
+        count.into_inner()
     }
+}
+
+/// Whether `x` is further than `b` (m) from `c`.
+#[inline(always)]
+fn beyond(x: &Particle, c: &Particle, b: f32) -> bool {
+    let (x, c) = (x.to_array(), c.to_array());
+    let (dx, dy, dz) = (x[0] - c[0], x[1] - c[1], x[2] - c[2]);
+    dx * dx + dy * dy + dz * dz > b * b
 }
 
 /// How far `x` is from `from`. What all have in common does not bring any two closer: of the box around all motions, half the diagonal counts, if it is
 /// less than the longest.
-fn motion(from: &[Particle], x: &[Particle]) -> Motion {
-    let (mut low, mut high, mut longest) = ([0.0f32; 4], [0.0f32; 4], 0.0f32);
-    if let (Some(a), Some(b)) = (from.first(), x.first()) {
-        let (a, b) = (a.to_array(), b.to_array());
-        for c in 0..4 {
-            low[c] = b[c] - a[c];
-            high[c] = low[c];
-        }
-    }
-    let (mut far, mut held) = ([0.0f32; 4], false);
-    for x in x {
-        let x = x.to_array();
-        for c in 0..4 {
-            let size = x[c].abs();
-            far[c] = if size > far[c] { size } else { far[c] };
-        }
-        held |= x[3] == 0.0;
-    }
-    for (x, from) in x.iter().zip(from) {
-        let (x, from) = (x.to_array(), from.to_array());
-        let mut square = 0.0;
-        for c in 0..4 {
-            let way = x[c] - from[c];
-            low[c] = if way < low[c] { way } else { low[c] };
-            high[c] = if way > high[c] { way } else { high[c] };
-            if c < 3 {
-                square += way * way;
+fn motion(soup: &Soup, from: &[Particle], x: &[Particle]) -> Motion {
+    let (mut low, mut high) = ([f32::INFINITY; 4], [f32::NEG_INFINITY; 4]);
+    let (mut far, mut longest) = ([0.0f32; 4], 0.0f32);
+    for span in &soup.spans {
+        for x in &x[span.clone()] {
+            let x = x.to_array();
+            for c in 0..4 {
+                let size = x[c].abs();
+                far[c] = if size > far[c] { size } else { far[c] };
             }
         }
-        longest = if square > longest { square } else { longest };
+        if from.len() != x.len() {
+            continue;
+        }
+        for (x, from) in x[span.clone()].iter().zip(&from[span.clone()]) {
+            let (x, from) = (x.to_array(), from.to_array());
+            let mut square = 0.0;
+            for c in 0..4 {
+                let way = x[c] - from[c];
+                low[c] = if way < low[c] { way } else { low[c] };
+                high[c] = if way > high[c] { way } else { high[c] };
+                if c < 3 {
+                    square += way * way;
+                }
+            }
+            longest = if square > longest { square } else { longest };
+        }
     }
     let diagonal = Vec3::new(high[0] - low[0], high[1] - low[1], high[2] - low[2]).length();
-    Motion { half: longest.sqrt().min(0.5 * diagonal), far: far[0].max(far[1]).max(far[2]), held }
+    Motion { half: longest.sqrt().min(0.5 * diagonal), far: far[0].max(far[1]).max(far[2]) }
 }
 
 /// A distance that is never too large, or [`UNSURE`]; and whether the closest points are inside both sides.
@@ -411,12 +431,13 @@ impl Piece {
         soup: &Soup,
         x: &[Particle],
         settings: &Settings,
+        epsilon: f32,
         bins: usize,
         nearest: &[AtomicU32],
     ) {
-        let Settings { reach, gamma, early, planned, .. } = *settings;
-        let colliders = soup.groups.iter().any(|g| g.kinematic);
-        let kinematic = |v: u32| soup.groups[soup.vertex_group[v as usize] as usize].kinematic;
+        let Settings { reach, early, .. } = *settings;
+        let colliders = soup.groups.iter().any(|g| g.still);
+        let still = |v: u32| soup.groups[soup.vertex_group[v as usize] as usize].still;
         self.measured = 0;
         let mut least = reach.to_bits();
         self.rows.clear();
@@ -438,9 +459,14 @@ impl Piece {
                     }
                     // Positive numbers are ordered as their bits are.
                     least = least.min(low.to_bits());
-                    // A collider takes what it plans to move, the other side may use the rest.
-                    let alone = colliders && (kinematic(stencil[0]) || kinematic(stencil[3]));
-                    let room = if alone { (2.0 * low - planned / gamma).max(0.0) } else { low }.to_bits();
+                    let gap = gaps_here[i];
+                    let listed = low < gap + early;
+                    let mut room = settings.room(low - epsilon, gap, listed);
+                    // What one side does not use, the other may.
+                    if colliders && (still(stencil[0]) || still(stencil[3])) {
+                        room *= 2.0;
+                    }
+                    let room = room.to_bits();
                     for &v in stencil {
                         let place = &nearest[v as usize];
                         // Most are no news.
@@ -450,9 +476,9 @@ impl Piece {
                     }
                     // Where an end of an edge is closest, its vertex and the triangles beside the other edge are as close.
                     let inside = inner.0[i] != 0.0 || KINDS[k] == Kind::PointTriangle;
-                    if inside && low < gaps_here[i] + early {
+                    if inside && listed {
                         touching.push(*stencil);
-                        gaps.push(gaps_here[i]);
+                        gaps.push(gap);
                     }
                 }
             }

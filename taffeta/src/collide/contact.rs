@@ -5,6 +5,8 @@
 //! by at most μ × push (Coulomb). Because it acts on positions, a contact within the cone does not creep at all; a
 //! friction of velocities lets gravity move it by h² g sin θ every substep.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use glam::Vec3;
 
 use super::Body;
@@ -164,7 +166,9 @@ impl Contacts {
 
     /// Moves particles out of colliders that came at them faster than one margin in a substep, without giving them
     /// speed: solved as contacts, such a jump would become a velocity and make the cloth explode.
-    pub fn clear_fast_colliders(team: &mut Team, model: &Model, bodies: &[Body], x: &mut [Particle]) {
+    /// Says whether there were any.
+    pub fn clear_fast_colliders(team: &mut Team, model: &Model, bodies: &[Body], x: &mut [Particle]) -> bool {
+        let moved = AtomicBool::new(false);
         for cloth in &model.cloths {
             team.for_each_chunk(&mut x[cloth.vertices.clone()], GRAIN, |_, x| {
                 for body in bodies.iter().filter(|body| body.pose != body.before) {
@@ -172,11 +176,13 @@ impl Contacts {
                         let p = Vec3::from(x.p);
                         if let Some((d, n)) = body.near(p, -cloth.margin) {
                             x.p = (p + n * (cloth.margin - d)).into();
+                            moved.store(true, Ordering::Relaxed);
                         }
                     }
                 }
             });
         }
+        moved.into_inner()
     }
 
     /// How many particles are deeper in a collider than `tolerance` (m).

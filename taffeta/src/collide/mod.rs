@@ -1,5 +1,6 @@
 //! Colliders and contact.
 
+mod barrier;
 mod body;
 pub mod bound;
 mod contact;
@@ -7,9 +8,11 @@ pub mod proximity;
 pub mod query;
 #[cfg(test)]
 mod random;
+mod rows;
 mod sdf;
 pub mod soup;
 
+pub use barrier::{Barrier, Moment, Work};
 pub use body::{Body, Pose};
 pub use contact::{Contact, Contacts};
 pub use sdf::Shape;

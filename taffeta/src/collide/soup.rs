@@ -4,6 +4,8 @@
 //! pair of primitives once (Curtis, Tamstorf, Manocha 2008). Eight neighbouring triangles and what they own are a *patch*: boxes of patches
 //! are what the broad phase sees, and eight is what a vector instruction compares at once.
 
+use std::ops::Range;
+
 use glam::Vec3;
 
 use super::proximity::{self, Kind};
@@ -22,19 +24,37 @@ const REST: f32 = 0.9;
 pub struct Part<'a> {
     /// Its triangles, by particle.
     pub triangles: &'a [[u32; 3]],
-    /// Half the distance it keeps from others, m.
+    /// Half the distance that it keeps from other cloth and itself, m.
     pub radius: f32,
+    /// The distance that cloth keeps from colliders, m; of no use for a collider.
+    pub margin: f32,
     /// Whether it moves by itself and is never pushed: a collider. Two such parts are not tested against each other.
     pub kinematic: bool,
+}
+
+impl<'a> Part<'a> {
+    /// A cloth of a thickness (m), which keeps half of that from colliders.
+    pub fn cloth(triangles: &'a [[u32; 3]], thickness: f32) -> Self {
+        Part { triangles, radius: 0.5 * thickness, margin: 0.5 * thickness, kinematic: false }
+    }
+
+    /// A collider.
+    pub fn collider(triangles: &'a [[u32; 3]]) -> Self {
+        Part { triangles, radius: 0.0, margin: 0.0, kinematic: true }
+    }
 }
 
 /// What is known of a part once it is in the soup.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Group {
-    /// Half the distance it keeps from others, m.
+    /// Half the distance it keeps from other cloth and itself, m.
     pub radius: f32,
+    /// The distance it keeps from colliders, m.
+    pub margin: f32,
     /// Whether it is a collider.
     pub kinematic: bool,
+    /// Whether it is a collider that does not move for now; what touches it may then use the whole distance.
+    pub still: bool,
 }
 
 /// See the module.
@@ -54,6 +74,8 @@ pub struct Soup {
     pub vertex_owner: Vec<u32>,
     /// The triangle that owns each edge.
     pub edge_owner: Vec<u32>,
+    /// Runs of vertices that have a triangle.
+    pub spans: Vec<Range<usize>>,
     /// The longest edge at rest, m.
     longest: f32,
     /// The triangle across each side ab, bc, ca of every triangle; [`NONE`] on the border.
@@ -94,21 +116,37 @@ impl Soup {
             soup.around_starts[v + 1] += soup.around_starts[v];
         }
         soup.around = corners.into_iter().map(|(_, t)| t).collect();
+        for v in (0..n).filter(|&v| soup.vertex_group[v] != NONE) {
+            match soup.spans.last_mut() {
+                Some(span) if span.end == v => span.end += 1,
+                _ => soup.spans.push(v..v + 1),
+            }
+        }
         soup
     }
 
-    /// All cloths of a model, as they start. They keep twice their radius, so each is given half of `thickness` (m).
-    pub fn of_model(model: &Model, thickness: f32) -> Self {
-        let rest: Vec<Particle> = model.start.iter().map(|p| Particle { p: (*p).into(), w: 1.0 }).collect();
-        let part = |triangles| Part { triangles, radius: 0.5 * thickness, kinematic: false };
-        let parts: Vec<_> =
-            model.cloths.iter().map(|c| part(&model.triangles[c.triangles.clone()])).collect();
+    /// All cloths and collider meshes of a model, as they start; `thickness` (m), if given, is that of every cloth.
+    pub fn of_model(model: &Model, thickness: Option<f32>) -> Self {
+        let mut rest: Vec<Particle> = model.start.iter().map(|p| Particle { p: (*p).into(), w: 1.0 }).collect();
+        rest.resize(model.items(), Particle::default());
+        let mut parts: Vec<Part<'_>> = Vec::new();
+        for cloth in &model.cloths {
+            let triangles = &model.triangles[cloth.triangles.clone()];
+            let part = Part::cloth(triangles, thickness.unwrap_or(cloth.thickness));
+            parts.push(Part { margin: cloth.margin.max(part.radius), ..part });
+        }
+        for mesh in &model.collider_meshes {
+            for (place, p) in rest[mesh.vertices.clone()].iter_mut().zip(&mesh.start) {
+                place.p = (*p).into();
+            }
+            parts.push(Part::collider(&mesh.triangles));
+        }
         Soup::new(&parts, &rest)
     }
 
     fn add(&mut self, part: &Part<'_>) {
         let group = self.groups.len() as u32;
-        self.groups.push(Group { radius: part.radius, kinematic: part.kinematic });
+        self.groups.push(Group { radius: part.radius, margin: part.margin, kinematic: part.kinematic, still: false });
         let first = self.triangles.len() as u32;
         self.triangles.extend_from_slice(part.triangles);
         self.across.resize(self.triangles.len(), [NONE; 3]);
@@ -186,14 +224,27 @@ impl Soup {
             || self.vertex_group[stencil[0] as usize] == self.vertex_group[stencil[3] as usize]
     }
 
+    /// Whether a vertex is one of a collider.
+    #[inline]
+    pub fn is_collider(&self, v: u32) -> bool {
+        self.groups[self.vertex_group[v as usize] as usize].kinematic
+    }
+
     /// The distance that the two sides of a stencil keep, m.
     #[inline]
     pub fn thickness(&self, stencil: &[u32; 4]) -> f32 {
         if let [one] = self.groups[..] {
             return 2.0 * one.radius;
         }
-        let radius = |v: u32| self.groups[self.vertex_group[v as usize] as usize].radius;
-        radius(stencil[0]) + radius(stencil[3])
+        let group = |v: u32| &self.groups[self.vertex_group[v as usize] as usize];
+        let (a, b) = (group(stencil[0]), group(stencil[3]));
+        // A collider has none of either.
+        if a.kinematic || b.kinematic { a.margin + b.margin } else { a.radius + b.radius }
+    }
+
+    /// The largest distance that any two sides keep, m.
+    pub fn thickest(&self) -> f32 {
+        self.groups.iter().map(|g| g.margin.max(2.0 * g.radius)).fold(0.0, f32::max)
     }
 
     /// The distance that the two sides of a stencil should keep, m: the thickness, or less for those of one part that are close at rest.
@@ -366,7 +417,7 @@ mod tests {
         let mut positions = sheet.positions.clone();
         positions.extend(&grid.positions);
         positions.push([9.0; 3]);
-        let part = |triangles, kinematic| Part { triangles, radius: 0.01, kinematic };
+        let part = |triangles, kinematic| Part { kinematic, ..Part::cloth(triangles, 0.02) };
         let soup = Soup::new(&[part(&sheet.triangles, false), part(&second, true)], &particles(&positions));
         assert_eq!(soup.vertices(), positions.len());
         let mut owned = [vec![0; soup.vertices()], vec![0; soup.edges.len()], vec![0; soup.triangles.len()]];

@@ -7,7 +7,7 @@ mod phantom;
 mod strips;
 
 use crate::lanes::LANES;
-use crate::wide::{F8, Gathered, Sweep};
+use crate::wide::{F8, Gathered, Marks, Sweep};
 
 pub use edges::edge_colors;
 pub use greedy::greedy_colors;
@@ -43,6 +43,18 @@ pub fn gathered_sweep<const N: usize, const P: usize, const R: usize>(
         list.chunks(LANES).map(|chunk| operation(chunk, particles)).collect()
     });
     Sweep::new(ops.collect(), particles + PADDING)
+}
+
+/// Replaces the constraints of a sweep by rows that are sorted by colour; colour k is `starts[k]..starts[k + 1]`.
+pub fn refill_gathered<const N: usize, const P: usize, const R: usize>(
+    sweep: &mut Sweep<Gathered<N>, N, P, R>,
+    marks: &mut Marks,
+    rows: &[Row<N, P>],
+    starts: &[usize],
+    particles: usize,
+) {
+    let colors = starts.windows(2).map(|color| &rows[color[0]..color[1]]);
+    sweep.refill(marks, colors.map(|rows| rows.chunks(LANES).map(|chunk| operation(chunk, particles))));
 }
 
 /// Up to eight rows as one operation; idle lanes get the padding particles and infinite compliance.

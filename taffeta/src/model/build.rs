@@ -20,6 +20,10 @@ const PATCH: usize = 10_000;
 /// A hinge that is less bent than this at rest counts as flat, rad.
 const FLAT: f64 = 1e-2;
 
+/// Layers keep at least this part of the mean edge apart: between layers that are much thinner than their mesh is fine, contacts change
+/// too fast to follow.
+const COARSE: f32 = 1.0 / 12.0;
+
 impl Model {
     /// Builds the model of a scene.
     pub fn new(scene: &Scene) -> Result<Self, BuildError> {
@@ -184,6 +188,8 @@ impl Model {
         self.triangles.extend(triangles.iter().map(|t| t.map(|v| v + offset)));
         self.caller.extend(order.iter().map(|&v| v + offset));
 
+        let edges = &self.edges[starts[0]..];
+        let mean_edge = edges.iter().map(|(_, rest)| rest).sum::<f32>() / edges.len().max(1) as f32;
         let name = if cloth.name.is_empty() { format!("cloth {index}") } else { cloth.name.clone() };
         self.cloths.push(ClothPart {
             name,
@@ -200,6 +206,7 @@ impl Model {
             tether_stiffness: 0.0,
             grid,
             margin: cloth.margin.unwrap_or(0.5 * fabric.thickness),
+            thickness: fabric.thickness.max(COARSE * mean_edge),
             friction: fabric.friction,
             damping: fabric.damping + params.damping,
         });

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use glam::Vec3;
 
-use crate::color::Row;
+use crate::color::{PADDING, Row};
 use crate::constraint::stvk;
 use crate::mesh::Grid;
 use crate::motion::Motion;
@@ -48,10 +48,25 @@ pub struct Model {
     pub motions: Vec<Motion>,
     /// Constant forces: particle, N.
     pub loads: Vec<(u32, Vec3)>,
+    /// Meshes of colliders.
+    pub collider_meshes: Vec<ColliderMesh>,
     /// `caller[i]` is the caller's number of particle i.
     pub caller: Vec<u32>,
     /// Triangles in the caller's order and numbering.
     pub caller_triangles: Vec<[u32; 3]>,
+}
+
+/// The mesh of a collider, as particles that the collider moves.
+#[derive(Clone, Debug)]
+pub struct ColliderMesh {
+    /// Which collider of the scene it is.
+    pub collider: usize,
+    /// Its vertices among the particles of a state: after those of all cloths and the idle ones.
+    pub vertices: Range<usize>,
+    /// Its triangles, by particle.
+    pub triangles: Vec<[u32; 3]>,
+    /// Where its vertices start, m.
+    pub start: Vec<Vec3>,
 }
 
 /// One cloth within a [`Model`].
@@ -85,6 +100,8 @@ pub struct ClothPart {
     pub grid: Option<Grid>,
     /// Distance kept from colliders, m.
     pub margin: f32,
+    /// Distance kept from other cloth and itself, m.
+    pub thickness: f32,
     /// Friction coefficient.
     pub friction: f32,
     /// Decay of velocities, 1/s.
@@ -117,6 +134,12 @@ impl Model {
     /// The number of particles.
     pub fn particles(&self) -> usize {
         self.start.len()
+    }
+
+    /// The number of particles of a state: those of the cloths, [`PADDING`] idle ones, and those of colliders' meshes.
+    pub fn items(&self) -> usize {
+        let colliders: usize = self.collider_meshes.iter().map(|mesh| mesh.vertices.len()).sum();
+        self.particles() + PADDING + colliders
     }
 
     /// The number of constraints of all kinds.

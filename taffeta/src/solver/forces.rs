@@ -34,7 +34,7 @@ impl Forces {
     pub fn new(model: &Model) -> Self {
         let constraints = Arrangement::new(model, Compliance::Fabric);
         let sums = constraints.grids.iter().map(|g| vec![Block::default(); g.blocks.len()]).collect();
-        let items = model.particles() + crate::color::PADDING;
+        let items = model.items();
         let frozen = if constraints.rest.colors() > 0 { items } else { 0 };
         Forces {
             constraints,
@@ -73,7 +73,7 @@ impl Forces {
             }
         });
         substep.clock.lap(Stage::Solve);
-        if !substep.bodies.is_empty() {
+        if substep.touching() {
             substep.collide();
         }
     }

@@ -27,7 +27,6 @@
 
 use super::sweeps::{Arrangement, Compliance, Forces};
 use super::{Method, Substep};
-use crate::color::PADDING;
 use crate::model::Model;
 use crate::params::Chebyshev;
 use crate::step::Stage;
@@ -61,7 +60,7 @@ impl Implicit {
     /// Arranges the constraints of `model`; with `chebyshev` for the accelerated method.
     pub fn new(model: &Model, chebyshev: Option<&Chebyshev>) -> Self {
         let constraints = Arrangement::new(model, Compliance::Fabric);
-        let items = model.particles() + PADDING;
+        let items = model.items();
         // The bound counts each spring twice.
         let mut stiffness: Vec<f32> = model.stiffness().iter().map(|&k| k as f32 / BOUND).collect();
         for cloth in &model.cloths {
@@ -148,6 +147,14 @@ impl Implicit {
     fn hold(&mut self, substep: &mut Substep<'_>, rate: f32) {
         let Substep { contacts, team, model, bodies, x, .. } = substep;
         contacts.hold(team, model, bodies, &self.y, x, &mut self.way, &self.ratio, rate);
+        if let Some(barrier) = substep.barrier.as_mut().filter(|barrier| barrier.touching()) {
+            barrier.push(substep.team, substep.level, substep.x, substep.h);
+            for ((way, x), y) in self.way.iter_mut().zip(substep.x.iter()).zip(&self.y) {
+                for c in 0..3 {
+                    way[c] = x.p[c] - y.p[c];
+                }
+            }
+        }
         substep.clock.lap(Stage::Contact);
     }
 
@@ -207,7 +214,7 @@ impl Method for Implicit {
             }
             self.advance(substep, rate, momentum);
             substep.clock.lap(Stage::Solve);
-            if !substep.bodies.is_empty() {
+            if substep.touching() {
                 self.hold(substep, rate);
             }
         }

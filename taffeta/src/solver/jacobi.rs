@@ -22,7 +22,7 @@ use std::ops::Range;
 
 use super::Substep;
 use super::sweeps::{Arrangement, Compliance, Family};
-use crate::color::{PADDING, Row};
+use crate::color::Row;
 use crate::model::Model;
 use crate::par::Team;
 use crate::step::Stage;
@@ -75,7 +75,7 @@ impl Jacobi {
         count(&mut counts, 1, &model.dihedral);
         count(&mut counts, 1, &model.isometric);
         count(&mut counts, 1, &model.triangle_bend);
-        let len = model.particles() + PADDING;
+        let len = model.items();
         let in_strips = |start| constraints.grids.iter().any(|grid| grid.map.first() == start);
         let vertices = model.cloths.iter().map(|cloth| cloth.vertices.clone());
         let loose: Vec<_> = vertices.filter(|range| !in_strips(range.start)).collect();
@@ -130,8 +130,8 @@ impl Jacobi {
         keep: bool,
         last: bool,
     ) -> Progress {
+        let collide = substep.touching();
         let (team, level) = (&mut *substep.team, substep.level);
-        let collide = !substep.bodies.is_empty();
         let blended = keep.then_some(blend);
         let mut sums = [0.0; 2];
         let mut add = |part: [f64; 2]| sums = [sums[0] + part[0], sums[1] + part[1]];

@@ -69,7 +69,7 @@ impl Limits {
             self.rest.run(team, level, substep.x, Project, false);
         }
         substep.clock.lap(Stage::Solve);
-        if !substep.bodies.is_empty() {
+        if substep.touching() {
             substep.collide();
         }
     }

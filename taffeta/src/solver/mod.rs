@@ -25,7 +25,7 @@ mod xpbd_jacobi;
 
 use glam::Vec3;
 
-use crate::collide::{Body, Contacts};
+use crate::collide::{Barrier, Body, Contacts};
 use crate::constraint::Kind;
 use crate::error::BuildError;
 use crate::lanes::SimdLevel;
@@ -60,6 +60,8 @@ pub struct Substep<'a> {
     pub bodies: &'a [Body],
     /// Contacts with them.
     pub contacts: &'a mut Contacts,
+    /// Contact of cloth with cloth and meshes.
+    pub barrier: Option<&'a mut Barrier>,
     /// The threads.
     pub team: &'a mut Team,
     /// The instructions.
@@ -69,8 +71,16 @@ pub struct Substep<'a> {
 }
 
 impl Substep<'_> {
-    /// Pushes the particles out of the colliders, as part of an iteration.
+    /// Whether there is anything to collide with.
+    pub fn touching(&self) -> bool {
+        !self.bodies.is_empty() || self.barrier.as_ref().is_some_and(|barrier| barrier.touching())
+    }
+
+    /// Pushes layers apart and particles out of the colliders, as part of an iteration.
     pub fn collide(&mut self) {
+        if let Some(barrier) = &mut self.barrier {
+            barrier.push(self.team, self.level, self.x, self.h);
+        }
         self.contacts.project(self.team, self.model, self.bodies, self.x);
         self.clock.lap(Stage::Contact);
     }

@@ -99,7 +99,7 @@ impl Method for Newton {
         let h = substep.h as f64;
         self.objective.begin(substep.x, substep.h);
         self.start(h);
-        let collide = !substep.bodies.is_empty();
+        let collide = substep.touching();
         let mut value = f64::INFINITY;
         let mut convergence = Convergence::default();
         self.objective.curvature = Wanted::Exact;

@@ -23,7 +23,6 @@ use glam::{DVec3, Vec3};
 use super::objective::{Objective, Wanted};
 use super::{Method, Substep, WarmStart};
 use crate::collide::{Body, Contact};
-use crate::color::PADDING;
 use crate::linalg::{Entry, Factor, Rows};
 use crate::model::Model;
 use crate::step::Stage;
@@ -81,8 +80,8 @@ impl Pd {
             last: zero(),
             gradient: zero(),
             direction: zero(),
-            y: vec![Particle::default(); n + PADDING],
-            warm: WarmStart::new(n + PADDING),
+            y: vec![Particle::default(); model.items()],
+            warm: WarmStart::new(model.items()),
         }
     }
 
@@ -181,7 +180,7 @@ impl Method for Pd {
             substep.x[i].p = Vec3::to_array(&self.x[i].as_vec3());
         }
         substep.clock.lap(Stage::Solve);
-        if !bodies.is_empty() {
+        if substep.touching() {
             substep.collide();
         }
         self.warm.end(substep, &self.y);

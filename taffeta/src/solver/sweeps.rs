@@ -350,7 +350,7 @@ impl Arrangement {
         if keep {
             self.reset();
         }
-        let collide = !substep.bodies.is_empty();
+        let collide = substep.touching();
         for iteration in 0..substep.iterations {
             let (team, level) = (&mut *substep.team, substep.level);
             if iteration == 0 || collide {

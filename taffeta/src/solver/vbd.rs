@@ -61,7 +61,7 @@ impl Vbd {
         lists.iter().for_each(|list| colors.push(colors[colors.len() - 1] + list.len()));
         let mut margin = vec![0.0; n];
         model.cloths.iter().for_each(|cloth| margin[cloth.vertices.clone()].fill(cloth.margin));
-        let items = n + crate::color::PADDING;
+        let items = model.items();
         Vbd {
             objective,
             order: lists.concat(),
@@ -128,7 +128,7 @@ impl Method for Vbd {
             particle.p = x.as_vec3().into();
         }
         substep.clock.lap(Stage::Solve);
-        if !substep.bodies.is_empty() {
+        if substep.touching() {
             for (&i, (_, contact)) in order.iter().zip(moves.iter()) {
                 substep.contacts.set(i as usize, *contact);
             }

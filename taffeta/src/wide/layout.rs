@@ -69,7 +69,7 @@ pub unsafe trait Layout<const N: usize>: Sized + Send + Sync {
     /// How many cells `items` items have.
     fn cell_count(items: usize) -> usize;
     /// The cells this operation touches.
-    fn cells(&self) -> Vec<usize>;
+    fn each_cell(&self, visit: impl FnMut(usize));
     /// All points of the operation.
     ///
     /// # Safety
@@ -137,8 +137,8 @@ unsafe impl<const N: usize> Layout<N> for Gathered<N> {
         items
     }
 
-    fn cells(&self) -> Vec<usize> {
-        self.0.iter().flatten().map(|&offset| (offset / PARTICLE) as usize).collect()
+    fn each_cell(&self, visit: impl FnMut(usize)) {
+        self.0.iter().flatten().map(|&offset| (offset / PARTICLE) as usize).for_each(visit);
     }
 
     #[inline(always)]
@@ -231,8 +231,8 @@ unsafe impl<const N: usize> Layout<N> for Strips<N> {
         items
     }
 
-    fn cells(&self) -> Vec<usize> {
-        self.block.iter().map(|&i| i as usize).collect()
+    fn each_cell(&self, visit: impl FnMut(usize)) {
+        self.block.iter().map(|&i| i as usize).for_each(visit);
     }
 
     #[inline(always)]

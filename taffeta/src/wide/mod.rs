@@ -12,7 +12,7 @@
 //! [`Sweep::new`] checks once, for every operation, that its particles exist and that no two
 //! operations of a colour (nor two lanes of one) touch the same particle. After that, threads which work on
 //! different operations of one colour never touch the same memory, and no index needs a check.
-//! Operations and colours cannot be changed afterwards.
+//! Operations and colours cannot be changed afterwards, but for [`Sweep::refill`], which checks again.
 //!
 //! Closures and iterator adaptors are kept out of the wide code on purpose: they are compiled without the
 //! instruction set of their caller unless every layer is inlined, which costs a factor of ten when it fails.
@@ -90,40 +90,103 @@ pub struct Sweep<O, const N: usize, const P: usize, const R: usize> {
     constraints: usize,
 }
 
+/// Remembers which particles a colour has.
+#[derive(Clone, Debug, Default)]
+pub struct Marks {
+    /// The last colour of each cell.
+    seen: Vec<u32>,
+    last: u32,
+}
+
+impl Marks {
+    /// A mark that none of `cells` cells has.
+    fn next(&mut self, cells: usize) -> u32 {
+        if self.seen.len() != cells || self.last == u32::MAX {
+            self.seen.clear();
+            self.seen.resize(cells, 0);
+            self.last = 0;
+        }
+        self.last += 1;
+        self.last
+    }
+}
+
 impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P, R> {
     /// Takes the operations colour by colour and checks the promise on which the sweep rests.
     ///
     /// # Panics
     /// If an operation leaves the state, or two of one colour touch the same particle.
     pub fn new(colors: Vec<Vec<(O, [F8; P])>>, items: usize) -> Self {
-        let mut seen = vec![0u32; O::cell_count(items)];
-        let mut starts = vec![0];
-        let (mut ops, mut set, mut params) = (Vec::new(), Vec::new(), Vec::new());
+        let mut sweep = Sweep {
+            ops: Vec::new(),
+            set: Vec::new(),
+            params: Vec::new(),
+            lambda: Vec::new(),
+            drift: Vec::new(),
+            colors: vec![0],
+            items,
+            constraints: 0,
+        };
+        let mut marks = Marks::default();
         let mut known: HashMap<[[u32; LANES]; P], u32> = HashMap::new();
-        let mut constraints = 0;
-        for (color, list) in colors.into_iter().filter(|list| !list.is_empty()).enumerate() {
-            let mark = color as u32 + 1;
-            for (op, param) in list {
-                for cell in op.cells() {
-                    assert!(seen[cell] != mark, "two operations of one colour share a particle");
-                    seen[cell] = mark;
-                }
-                constraints += param[0].0.iter().filter(|c| c.is_finite()).count();
-                ops.push(op);
-                let fresh = params.len() as u32;
-                let entry = match O::UNIFORM {
-                    true => *known.entry(param.map(|p| p.0.map(f32::to_bits))).or_insert(fresh),
-                    false => fresh,
-                };
-                if entry == fresh {
-                    params.push(param);
-                }
-                set.push(entry);
-            }
-            starts.push(ops.len());
+        for list in colors {
+            sweep.push_color(&mut marks, list, |param, fresh| match O::UNIFORM {
+                true => *known.entry(param.map(|p| p.0.map(f32::to_bits))).or_insert(fresh),
+                false => fresh,
+            });
         }
-        let lambda = vec![[F8([0.0; LANES]); R]; ops.len()];
-        Sweep { ops, set, params, lambda, drift: Vec::new(), colors: starts, items, constraints }
+        sweep
+    }
+
+    /// Adds the operations of one more colour. `entry` says which parameters of all so far are the same as some, or
+    /// gives back the number of the next.
+    fn push_color(
+        &mut self,
+        marks: &mut Marks,
+        list: impl IntoIterator<Item = (O, [F8; P])>,
+        mut entry: impl FnMut(&[F8; P], u32) -> u32,
+    ) {
+        let mark = marks.next(O::cell_count(self.items));
+        for (op, param) in list {
+            op.each_cell(|cell| {
+                assert!(marks.seen[cell] != mark, "two operations of one colour share a particle");
+                marks.seen[cell] = mark;
+            });
+            self.constraints += param[0].0.iter().filter(|c| c.is_finite()).count();
+            self.ops.push(op);
+            let fresh = self.params.len() as u32;
+            let entry = entry(&param, fresh);
+            if entry == fresh {
+                self.params.push(param);
+            }
+            assert!((entry as usize) < self.params.len());
+            self.set.push(entry);
+        }
+        self.lambda.resize(self.ops.len(), [F8([0.0; LANES]); R]);
+        if self.colors.last() != Some(&self.ops.len()) {
+            self.colors.push(self.ops.len());
+        }
+    }
+
+    /// Replaces everything by other operations, colour by colour, in the same memory; all multipliers are zero.
+    ///
+    /// # Panics
+    /// As [`Sweep::new`].
+    pub fn refill<L: IntoIterator<Item = (O, [F8; P])>>(
+        &mut self,
+        marks: &mut Marks,
+        colors: impl IntoIterator<Item = L>,
+    ) {
+        self.ops.clear();
+        self.set.clear();
+        self.params.clear();
+        self.lambda.clear();
+        self.drift.clear();
+        self.colors.truncate(1);
+        self.constraints = 0;
+        for list in colors {
+            self.push_color(marks, list, |_, fresh| fresh);
+        }
     }
 
     /// The number of colours.
@@ -144,7 +207,7 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
 
     /// Σ |C + α̃ λ|² over all constraints, in a fixed order.
     pub fn residual<K: Kernel<N, P, R>>(&self, state: &mut [O::Item], kernel: K) -> f64 {
-        assert_eq!(state.len(), self.items);
+        assert!(state.len() >= self.items);
         let state = Shared::new(state);
         let mut sum = 0.0;
         for ((op, &set), lambda) in self.ops.iter().zip(&self.set).zip(&self.lambda) {
@@ -225,7 +288,8 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         kernel: K,
         blend: Blend,
     ) {
-        assert!(state.len() == self.items && target.len() == self.items);
+        // A state may have more, which is then left alone.
+        assert!(state.len() >= self.items && target.len() >= self.items);
         let (lambda, drift) = (Shared::new(&mut self.lambda), Shared::new(&mut self.drift));
         let (ops, set, params, colors) = (&self.ops, &self.set, &self.params[..], &self.colors);
         team.run(|worker| {

@@ -7,7 +7,7 @@ use crate::mesh::Grid;
 use crate::metrics::intersecting_pairs;
 
 fn soup_of(triangles: &[[u32; 3]], x: &[Particle], radius: f32) -> Soup {
-    Soup::new(&[Part { triangles, radius, kinematic: false }], x)
+    Soup::new(&[Part::cloth(triangles, 2.0 * radius)], x)
 }
 
 fn at(x: &[Particle], v: u32) -> DVec3 {
@@ -388,7 +388,7 @@ fn rows_above(surface: &[[f32; 3]], triangles: &[[u32; 3]], point: [f32; 3]) -> 
     let above = [point, [point[0], 5.0, point[2]], [point[0] + 1.0, 5.0, point[2]]];
     let x: Vec<Particle> = above.iter().chain(surface).map(|&p| Particle { p, w: 1.0 }).collect();
     let triangles: Vec<[u32; 3]> = triangles.iter().map(|t| t.map(|v| v + 3)).collect();
-    let part = |triangles| Part { triangles, radius: 0.01, kinematic: false };
+    let part = |triangles| Part::cloth(triangles, 0.02);
     let soup = Soup::new(&[part(&[[0, 1, 2]]), part(&triangles)], &x);
     let settings = Settings { reach: 0.3, early: 0.2, ..Settings::default() };
     let mut detector = Detector::new(Structure::default());
@@ -438,13 +438,17 @@ fn clamping_is_to_a_ball_and_spares_the_held() {
     detector.detect(&mut team, SimdLevel::best(), &soup, &x, &Settings::default());
     let mut far = x.clone();
     far.iter_mut().for_each(|x| x.p[1] += 0.1);
-    let done = detector.clamp(&mut team, &mut far);
-    assert_eq!(done, Clamped { clamped: x.len() - 1, escaped: 1 });
-    assert_eq!(far[0].p[1], x[0].p[1] + 0.1);
+    let mut wanted = far.clone();
+    assert_eq!(detector.outside(&mut team, &far), x.len());
+    assert_eq!(detector.clamp(&mut team, &mut far, &mut wanted), x.len());
+    assert_eq!(detector.outside(&mut team, &far), 0);
+    assert!(wanted.iter().zip(&x).all(|(w, x)| w.w == 1.0 && w.p[1] == x.p[1] + 0.1));
+    assert_eq!(detector.clamp(&mut team, &mut far, &mut wanted), 0);
+    assert!(wanted.iter().all(|w| w.w == 0.0));
 }
 
 #[test]
-fn a_collider_takes_its_planned_motion_and_cloth_the_rest() {
+fn cloth_may_use_the_whole_distance_to_a_collider_that_stands_still() {
     // A level triangle of cloth 8 mm above one of a collider.
     let p = |x, y, z| Particle { p: [x, y, z], w: 1.0 };
     let x = [
@@ -453,16 +457,24 @@ fn a_collider_takes_its_planned_motion_and_cloth_the_rest() {
     ]
     .concat();
     let parts = [
-        Part { triangles: &[[0, 1, 2]], radius: 0.001, kinematic: true },
-        Part { triangles: &[[3, 4, 5]], radius: 0.002, kinematic: false },
+        Part::collider(&[[0, 1, 2]]),
+        Part { margin: 0.003, ..Part::cloth(&[[3, 4, 5]], 0.004) },
     ];
-    let soup = Soup::new(&parts, &x);
+    let mut soup = Soup::new(&parts, &x);
     let (mut detector, mut team) = (Detector::new(Structure::default()), Team::new(1));
-    for (planned, expected) in [(0.0, 0.0045), (0.003, 0.0042), (0.02, 0.0)] {
-        let settings = Settings { reach: 0.01, early: 0.01, planned, ..Settings::default() };
+    for (still, early, expected) in
+        [(false, 0.01, 0.0036), (true, 0.01, 0.0072), (false, 0.001, 0.0025), (true, 0.001, 0.005)]
+    {
+        soup.groups[0].still = still;
+        // Far enough that the cap does not matter.
+        let settings = Settings { reach: 0.03, early, ..Settings::default() };
         detector.detect(&mut team, SimdLevel::best(), &soup, &x, &settings);
         let b = detector.bounds()[3];
-        assert!((b - expected).abs() < 1e-5, "{b} m for {planned} m");
+        assert!((b - expected).abs() < 1e-5, "{b} m, not {expected} m");
+        if early < 0.005 {
+            assert!(detector.rows().is_empty());
+            continue;
+        }
         assert!(detector.rows().iter().all(|row| row.gap == 0.003) && !detector.rows().is_empty());
     }
 }

@@ -8,6 +8,7 @@ mod hash;
 mod lbvh;
 
 use glam::Vec3;
+use serde::{Deserialize, Serialize};
 
 use crate::lanes::SimdLevel;
 use crate::par::Team;
@@ -100,7 +101,9 @@ pub trait NearPairs: Send {
 }
 
 /// Which structure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Structure {
     /// [`SpatialHash`].
     Hash,

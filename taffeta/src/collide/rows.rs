@@ -1,0 +1,255 @@
+//! Contacts of four particles, solved in colours.
+//!
+//! A row C = n·Σ wᵢ pᵢ − gap ≥ 0 has the normal and the weights of the moment when it was found, so it is linear. Its multiplier λ, the push of
+//! this substep, never pulls:
+//!
+//! ```text
+//! λ⁺ = max(0, λ − C/W)      Δpᵢ = mᵢ⁻¹ wᵢ n (λ⁺ − λ)      W = Σ mᵢ⁻¹ wᵢ²
+//! ```
+//!
+//! Sides that start a substep too near are pushed apart no faster than [`RECOVERY`], or the push would become speed.
+//!
+//! Friction (Coulomb): the tangential way t of the first side against the second over the substep is taken back,
+//! by at most μ λ W. As it acts on positions, what sticks does not creep.
+//!
+//! Müller et al. 2007; the multiplier as in projected Gauss–Seidel (Erleben 2007).
+
+use super::bound::ContactRow;
+use crate::color::{Row, refill_gathered};
+use crate::lanes::{Lane, Point, SimdLevel, V3};
+use crate::par::Team;
+use crate::wide::{Gathered, Kernel, Marks, Particle, Sweep};
+
+/// How fast sides that are too near are pushed apart, m/s.
+const RECOVERY: f32 = 0.1;
+/// Keeps 0/0 away where all four particles are held.
+const TINY: f32 = 1e-20;
+
+/// Idle where infinite, w, n, gap, μ.
+const PARAMS: usize = 10;
+/// λ, and Σ wᵢ pᵢ at the start of the substep.
+const MEMORY: usize = 4;
+
+/// Contacts in colours.
+pub struct Rows {
+    sweep: Sweep<Gathered<4>, 4, PARAMS, MEMORY>,
+    marks: Marks,
+    /// Colours that each particle has already, as bits.
+    taken: Vec<u64>,
+    color: Vec<u32>,
+    starts: Vec<usize>,
+    next: Vec<usize>,
+    sorted: Vec<Row<4, PARAMS>>,
+    particles: usize,
+}
+
+impl Rows {
+    /// No contacts yet, among `items` particles, of which those from `particles` on are idle.
+    pub fn new(particles: usize, items: usize) -> Self {
+        Rows {
+            sweep: Sweep::new(Vec::new(), items),
+            marks: Marks::default(),
+            taken: vec![0; items],
+            color: Vec::new(),
+            starts: Vec::new(),
+            next: Vec::new(),
+            sorted: Vec::new(),
+            particles,
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.sorted.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+
+    /// How many colours they have.
+    pub fn colors(&self) -> usize {
+        self.sweep.colors()
+    }
+
+    /// Takes new contacts, each with its coefficient of friction.
+    pub fn set(&mut self, rows: &[ContactRow], friction: impl Fn(&ContactRow) -> f32) {
+        self.paint(rows);
+        let next = &mut self.next;
+        next.clear();
+        next.extend_from_slice(&self.starts);
+        self.sorted.clear();
+        let idle = Row { particles: [0; 4], params: [f32::INFINITY; PARAMS] };
+        self.sorted.resize(rows.len(), idle);
+        for (row, &color) in rows.iter().zip(&self.color) {
+            let ([a, b, c, d], [x, y, z]) = (row.weights, row.normal);
+            let params = [0.0, a, b, c, d, x, y, z, row.gap, friction(row)];
+            self.sorted[next[color as usize]] = Row { particles: row.particles, params };
+            next[color as usize] += 1;
+        }
+        refill_gathered(&mut self.sweep, &mut self.marks, &self.sorted, &self.starts, self.particles);
+    }
+
+    /// The first colour that none of the four particles has; sixty-four at a time.
+    fn paint(&mut self, rows: &[ContactRow]) {
+        const NONE: u32 = u32::MAX;
+        self.color.clear();
+        self.color.resize(rows.len(), NONE);
+        self.starts.clear();
+        let (mut left, mut base) = (rows.len(), 0);
+        while left > 0 {
+            for row in rows {
+                row.particles.iter().for_each(|&p| self.taken[p as usize] = 0);
+            }
+            let mut counts = [0usize; 64];
+            for (row, color) in rows.iter().zip(&mut self.color).filter(|(_, color)| **color == NONE) {
+                let taken = row.particles.iter().fold(0, |taken, &p| taken | self.taken[p as usize]);
+                let free = taken.trailing_ones();
+                if free < 64 {
+                    row.particles.iter().for_each(|&p| self.taken[p as usize] |= 1 << free);
+                    *color = base + free;
+                    counts[free as usize] += 1;
+                    left -= 1;
+                }
+            }
+            let used = counts.iter().take_while(|&&n| n > 0).count();
+            for count in &counts[..used] {
+                let begin = self.starts.last().copied().unwrap_or(0);
+                if self.starts.is_empty() {
+                    self.starts.push(0);
+                }
+                self.starts.push(begin + count);
+            }
+            base += used as u32;
+        }
+    }
+
+    /// Begins a substep in which the particles were at `start`.
+    pub fn begin(&mut self, team: &mut Team, level: SimdLevel, start: &mut [Particle]) {
+        self.sweep.run(team, level, start, Begin, true);
+    }
+
+    /// Pushes sides apart that are too near, in a substep of `h` seconds.
+    pub fn push(&mut self, team: &mut Team, level: SimdLevel, x: &mut [Particle], h: f32) {
+        self.sweep.run(team, level, x, Push { recovery: RECOVERY * h }, true);
+    }
+
+    /// Takes the slip of this substep back, as far as the pushes allow.
+    pub fn rub(&mut self, team: &mut Team, level: SimdLevel, x: &mut [Particle]) {
+        self.sweep.run(team, level, x, Rub, true);
+    }
+}
+
+/// Σ wᵢ pᵢ.
+#[inline(always)]
+fn between<L: Lane>(points: &[Point<L>; 4], params: &[L; PARAMS]) -> V3<L> {
+    // From the first point, so that far from the origin nothing is lost: the weights sum to zero.
+    let first = points[0].p;
+    (points[1].p - first) * params[2] + (points[2].p - first) * params[3] + (points[3].p - first) * params[4]
+}
+
+#[inline(always)]
+fn normal<L: Lane>(params: &[L; PARAMS]) -> V3<L> {
+    V3 { x: params[5], y: params[6], z: params[7] }
+}
+
+/// W, 1/kg.
+#[inline(always)]
+fn inertia<L: Lane>(points: &[Point<L>; 4], params: &[L; PARAMS]) -> L {
+    let mut sum = params[0].like(TINY);
+    for i in 0..4 {
+        sum = sum + points[i].w * params[1 + i] * params[1 + i];
+    }
+    sum
+}
+
+/// Each point by its own part of `way`, zero where idle.
+#[inline(always)]
+fn moves<L: Lane>(points: &[Point<L>; 4], params: &[L; PARAMS], way: V3<L>) -> [V3<L>; 4] {
+    let mut moves = [way; 4];
+    for i in 0..4 {
+        moves[i] = way * (points[i].w * params[1 + i]);
+    }
+    moves
+}
+
+/// Forgets the push, and remembers where the sides are.
+#[derive(Clone, Copy, Debug)]
+struct Begin;
+
+impl Kernel<4, PARAMS, MEMORY> for Begin {
+    #[inline(always)]
+    fn correct<L: Lane, const FIRST: bool>(
+        &self,
+        points: &[Point<L>; 4],
+        params: &[L; PARAMS],
+        memory: &mut [L; MEMORY],
+    ) -> [V3<L>; 4] {
+        let zero = params[0].like(0.0);
+        let V3 { x, y, z } = between(points, params);
+        *memory = [zero, x, y, z];
+        [V3 { x: zero, y: zero, z: zero }; 4]
+    }
+
+    fn residual(&self, _: &[Point<f32>; 4], _: &[f32; PARAMS], _: &[f32; MEMORY]) -> f64 {
+        0.0
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Push {
+    /// How far sides that are too near may be pushed apart in this substep, m.
+    recovery: f32,
+}
+
+impl Kernel<4, PARAMS, MEMORY> for Push {
+    #[inline(always)]
+    fn correct<L: Lane, const FIRST: bool>(
+        &self,
+        points: &[Point<L>; 4],
+        params: &[L; PARAMS],
+        memory: &mut [L; MEMORY],
+    ) -> [V3<L>; 4] {
+        let n = normal(params);
+        let before = V3 { x: memory[1], y: memory[2], z: memory[3] };
+        let gap = params[8].min(n.dot(before) + params[0].like(self.recovery));
+        let c = n.dot(between(points, params)) - gap;
+        let push = (memory[0] - c / inertia(points, params)).max(params[0].like(0.0));
+        let change = push - memory[0];
+        memory[0] = push;
+        moves(points, params, n * change)
+    }
+
+    fn residual(&self, points: &[Point<f32>; 4], params: &[f32; PARAMS], _: &[f32; MEMORY]) -> f64 {
+        let c = (normal(params).dot(between(points, params)) - params[8]).min(0.0) as f64;
+        c * c
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Rub;
+
+impl Kernel<4, PARAMS, MEMORY> for Rub {
+    #[inline(always)]
+    fn correct<L: Lane, const FIRST: bool>(
+        &self,
+        points: &[Point<L>; 4],
+        params: &[L; PARAMS],
+        memory: &mut [L; MEMORY],
+    ) -> [V3<L>; 4] {
+        let n = normal(params);
+        let way = between(points, params) - V3 { x: memory[1], y: memory[2], z: memory[3] };
+        let slip = way - n * n.dot(way);
+        let length = (slip.length_squared() + params[0].like(TINY)).sqrt();
+        let inertia = inertia(points, params);
+        let limit = params[9] * memory[0] * inertia;
+        // Of the slip, all or what the cone allows.
+        let part = limit.min(length) / (length * inertia);
+        moves(points, params, slip * -part)
+    }
+
+    fn residual(&self, _: &[Point<f32>; 4], _: &[f32; PARAMS], _: &[f32; MEMORY]) -> f64 {
+        0.0
+    }
+}
