@@ -12,7 +12,7 @@
 use glam::Vec3;
 
 use super::Body;
-use super::bound::{ContactRow, Detection, Detector, Settings};
+use super::bound::{ContactRow, Detection, Detector, FREE, Settings};
 use super::rows::Rows;
 use super::soup::Soup;
 use crate::lanes::SimdLevel;
@@ -25,12 +25,12 @@ use crate::wide::Particle;
 /// Detections in a substep at most, while vertices that touch nothing have not arrived.
 const ROUNDS: u32 = 16;
 /// The same while only vertices in contact have not: they are where they are because of it.
-const CONTACT_ROUNDS: u32 = 2;
+const CONTACT_ROUNDS: u32 = 0;
 /// The same while colliders and pins have not arrived.
 const MOVER_ROUNDS: u32 = 200;
-/// Reach and margin of a detection, as parts of the mean edge: together below 0.7, where a flat cloth has no pairs.
-const REACH: f32 = 0.35;
-const MARGIN: f32 = 0.15;
+/// Reach and margin of a detection, as parts of the mean edge: r + 2s is below 0.61, where a flat cloth of right-angled triangles has no pairs.
+const REACH: f32 = 0.32;
+const MARGIN: f32 = 0.13;
 
 /// What a substep takes place in.
 pub struct Moment<'a> {
@@ -93,13 +93,14 @@ impl Barrier {
         let edges = model.cloths.iter().map(|cloth| edge(&model.edges[cloth.edges.clone()]));
         let edge = edges.fold(f32::INFINITY, f32::min);
         let gap = soup.thickest();
-        let reach = (REACH * edge).max(3.0 * gap);
+        let env = |n: &str, d: f32| std::env::var(n).ok().and_then(|v| v.parse().ok()).unwrap_or(d);
+        let reach = (env("RE", REACH) * edge).max(env("RG", 2.2) * gap);
         let cloths = model.cloths.iter().map(|cloth| Some(cloth.friction));
         let friction = cloths.chain(model.collider_meshes.iter().map(|mesh| bodies[mesh.collider].friction));
         Barrier {
             detector: Detector::new(params.search),
             rows: Rows::new(model.particles(), model.items()),
-            settings: Settings { reach, margin: MARGIN * edge, early: gap, ..Settings::default() },
+            settings: Settings { reach, margin: env("MA", MARGIN) * edge, early: env("EA", 1.0)*gap, ..Settings::default() },
             friction: friction.collect(),
             bounded,
             ready: false,
@@ -150,17 +151,19 @@ impl Barrier {
         now.clock.lap(Stage::Color);
         self.work.detections += 1;
         self.work.collections += found.collected as u32;
+        if std::env::var("TRACE").is_ok() { eprintln!("   det {:?} rows {} colors {} wanted {}", found, self.rows.len(), self.rows.colors(), self.wanted.iter().filter(|w| w.w>0.0).count()); }
         found
     }
 
     /// Begins a substep from `start` to the prediction `x`. `alone`: no cloth touches a collider.
     pub fn begin(&mut self, now: &mut Moment<'_>, alone: bool, start: &mut [Particle], x: &[Particle]) {
-        let stale = !self.ready || !self.bounded || self.detector.outside(now.team, x) > 0;
+        let stale = !self.ready || !self.bounded || self.detector.strayed(now.team, x);
         now.clock.lap(Stage::Bound);
         if stale {
-            for (group, mesh) in self.soup.groups[now.model.cloths.len()..].iter_mut().zip(&now.model.collider_meshes) {
+            for (k, mesh) in now.model.collider_meshes.iter().enumerate() {
                 let mut ways = start[mesh.vertices.clone()].iter().zip(&x[mesh.vertices.clone()]);
-                group.still = ways.all(|(start, x)| start.p == x.p);
+                let still = ways.all(|(start, x)| start.p == x.p);
+                self.soup.set_still(now.model.cloths.len() + k, still);
             }
             let mut settings = self.settings;
             if !self.bounded {
@@ -182,7 +185,10 @@ impl Barrier {
     /// Pushes contacts apart, as part of an iteration.
     pub fn push(&mut self, team: &mut Team, level: SimdLevel, x: &mut [Particle], h: f32) {
         if self.touching() {
+            let env = |n: &str, d: f32| std::env::var(n).ok().and_then(|v| v.parse().ok()).unwrap_or(d);
+            for _ in 0..env("PA",1.0) as u32 {
             self.rows.push(team, level, x, h);
+            }
         }
     }
 
@@ -212,9 +218,11 @@ impl Barrier {
                 Left { free: 1.., .. } => ROUNDS,
                 _ => CONTACT_ROUNDS,
             };
-            if round == rounds {
+            if round >= rounds {
                 self.work.stopped += 1;
                 self.work.forced += self.force(x);
+                // They have no room left where they are.
+                self.ready = false;
                 return;
             }
             round += 1;
@@ -232,12 +240,10 @@ impl Barrier {
 
     /// What has not arrived.
     fn left(&self, x: &[Particle]) -> Left {
-        let near = self.settings.gamma * (self.soup.thickest() + self.settings.early);
         let mut left = Left::default();
-        let all = x.iter().zip(&self.wanted).zip(self.detector.bounds());
-        for ((x, _), &bound) in all.filter(|((_, wanted), _)| wanted.w > 0.0) {
+        for (x, wanted) in x.iter().zip(&self.wanted).filter(|(_, wanted)| wanted.w > 0.0) {
             left.movers += (x.w == 0.0) as usize;
-            left.free += (bound > near) as usize;
+            left.free += (wanted.w == FREE) as usize;
         }
         left
     }
@@ -249,7 +255,6 @@ impl Barrier {
             x.p = wanted.p;
             count += 1;
         }
-        self.ready = count == 0;
         count
     }
 

@@ -13,12 +13,12 @@
 //! Pairs are collected with a margin s more than needed, r + 2s, and kept while no vertex has moved by more than s. They are filed by their distance then, so
 //! that a detection after a motion m looks at those below r + 2m only.
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use glam::Vec3;
 
 use super::proximity::{self, Kind};
-use super::query::{NearPairs, Structure};
+use super::query::{Aabb, NearPairs, Structure};
 use super::soup::{PatchBoxes, Soup};
 use crate::lanes::{LANES, Lane, SimdLevel, V3};
 use crate::par::Team;
@@ -59,10 +59,8 @@ impl Settings {
 
 /// Collected pairs are filed in so many bins by distance.
 const BINS: usize = 16;
-/// Pairs of patches in one piece of work.
-const PAIRS: usize = 32;
-/// Vertices handed to a thread at a time.
-const GRAIN: usize = 64;
+/// Patches in one piece of work.
+const BATCH: usize = 8;
 /// Marks a distance that single precision cannot give well.
 const UNSURE: f32 = -1.0;
 
@@ -108,13 +106,15 @@ pub struct Detection {
     pub nearest: f32,
 }
 
-/// x, brought back to within `b` of `c`.
-#[inline]
-pub fn clamp(c: Vec3, b: f32, x: Vec3) -> Vec3 {
-    let way = x - c;
-    let length = way.length();
-    // A little less, so that rounding does not leave it outside.
-    if length > b { c + way * (b / length * (1.0 - 4.0 * f32::EPSILON)) } else { x }
+/// Two sides that touch or may soon, and a slab between them: along `normal` no vertex of either goes further towards the other
+/// than `room` (m).
+#[derive(Clone, Copy, Debug)]
+struct Slab {
+    particles: [u32; 4],
+    /// From the second side to the first.
+    normal: [f32; 3],
+    room: f32,
+    kind: Kind,
 }
 
 /// Pairs of one kind, in order of their bins.
@@ -127,19 +127,39 @@ struct List {
     ends: [u32; BINS],
 }
 
-/// What a piece of work keeps.
+/// The pairs of one patch with itself and with patches of a higher number.
 #[derive(Clone, Debug, Default)]
 struct Piece {
+    /// The patches that were looked at.
+    partners: Vec<u32>,
     lists: [List; 2],
+    /// By how much any of its pairs can have come nearer since they were collected, m.
+    used: f32,
+    /// Whether it has to be collected anew.
+    stale: bool,
+}
+
+/// Neighbouring pieces: one piece of work.
+#[derive(Clone, Debug, Default)]
+struct Batch {
+    pieces: Vec<Piece>,
+    rows: Vec<ContactRow>,
+    slabs: Vec<Slab>,
+    measured: usize,
+    nearest: f32,
+    work: Scratch,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Scratch {
+    pairs: Vec<[u32; 2]>,
     raw: [Vec<[u32; 4]>; 2],
     low: Vec<[F8; 2]>,
     bins: Vec<u8>,
-    touching: [Vec<[u32; 4]>; 2],
-    touching_gaps: [Vec<f32>; 2],
-    closest: Vec<[F8; 8]>,
-    rows: Vec<ContactRow>,
-    measured: usize,
-    nearest: f32,
+    touching: Vec<[u32; 4]>,
+    /// The gap of each, and whether it may be a row.
+    touching_gaps: Vec<(f32, bool)>,
+    closest: Vec<[F8; 9]>,
 }
 
 const KINDS: [Kind; 2] = [Kind::PointTriangle, Kind::SegmentSegment];
@@ -149,17 +169,22 @@ pub struct Detector {
     query: Box<dyn NearPairs>,
     boxes: PatchBoxes,
     near: Vec<[u32; 2]>,
-    work: Vec<[u32; 2]>,
-    pieces: Vec<Piece>,
-    /// How many pieces are in use.
-    used: usize,
-    /// Where everything was when pairs were collected, and with what settings.
+    batches: Vec<Batch>,
+    /// Where everything was when near patches were searched for, and with what settings.
     reference: Vec<Particle>,
     collected: Option<[f32; 2]>,
+    /// Where everything was at the last detection, and how the patches moved since.
+    last: Vec<Particle>,
+    ways: Vec<Aabb>,
     /// c, with the drift added.
     center: Vec<Particle>,
-    nearest: Vec<AtomicU32>,
-    bounds: Vec<f32>,
+    /// The least room of each vertex with regard to all pairs, and to those without a slab, as bits.
+    nearest: [Vec<AtomicU32>; 2],
+    /// The same as numbers, m.
+    inner: Vec<f32>,
+    outer: Vec<f32>,
+    /// The part of its way that each vertex may go, as bits.
+    scale: Vec<AtomicU32>,
     rows: Vec<ContactRow>,
     /// What is looked at; all but in tests that show why it must be.
     kinds: [bool; 2],
@@ -181,14 +206,16 @@ impl Detector {
             query: structure.make(),
             boxes: PatchBoxes::default(),
             near: Vec::new(),
-            work: Vec::new(),
-            pieces: Vec::new(),
-            used: 0,
+            batches: Vec::new(),
             reference: Vec::new(),
             collected: None,
+            last: Vec::new(),
+            ways: Vec::new(),
             center: Vec::new(),
-            nearest: Vec::new(),
-            bounds: Vec::new(),
+            nearest: [Vec::new(), Vec::new()],
+            inner: Vec::new(),
+            outer: Vec::new(),
+            scale: Vec::new(),
             rows: Vec::new(),
             kinds: [true; 2],
         }
@@ -198,11 +225,12 @@ impl Detector {
     pub fn forget(&mut self) {
         self.collected = None;
         self.boxes.clear();
+        self.batches.clear();
     }
 
-    /// b of every vertex, m.
+    /// How far every vertex may go in any direction, m; along a slab it may go further.
     pub fn bounds(&self) -> &[f32] {
-        &self.bounds
+        &self.inner
     }
 
     /// c, where every vertex was at the detection, with the drift added.
@@ -226,112 +254,116 @@ impl Detector {
     ) -> Detection {
         let Settings { reach, margin, drift, .. } = *settings;
         let x = &x[..soup.vertices()];
-        let mut motion = motion(soup, &self.reference, x);
-        let fresh = self.collected != Some([reach, margin])
-            || self.reference.len() != x.len()
-            || motion.half > margin;
+        let motion = motion(soup, &self.reference, x);
         // Rounding of positions when they are clamped, and of these sums.
         let epsilon = 8.0 * f32::EPSILON * (motion.far + reach + margin);
         let limit = reach + 2.0 * margin + epsilon;
+        let anew = self.collected != Some([reach, margin]) || self.reference.len() != x.len();
+        if anew {
+            self.batches.resize_with(soup.patches().div_ceil(BATCH), Batch::default);
+            let left = |k: usize| (soup.patches() - k * BATCH).min(BATCH);
+            let pieces = self.batches.iter_mut().enumerate();
+            pieces.for_each(|(k, batch)| batch.pieces.resize_with(left(k), Piece::default));
+            self.batches.iter_mut().flat_map(|b| &mut b.pieces).for_each(|piece| piece.stale = true);
+            self.collected = Some([reach, margin]);
+        } else {
+            self.grow_old(soup, x, 2.0 * margin);
+        }
+        self.last.clear();
+        self.last.extend_from_slice(x);
+        let fresh = anew || motion.half > margin || self.batches.iter().flat_map(|b| &b.pieces).any(|p| p.stale);
         if fresh {
             self.collect(team, level, soup, x, limit);
-            self.collected = Some([reach, margin]);
-            motion.half = 0.0;
         }
         self.center.clear();
         self.center.extend(x.iter().map(|x| Particle { p: (Vec3::from(x.p) + drift).into(), w: x.w }));
-        self.nearest.resize_with(x.len(), AtomicU32::default);
         // Pairs that are not listed are beyond the reach, and no contact.
-        let cap = settings.room(reach - epsilon, soup.thickest(), false);
-        self.nearest.iter_mut().for_each(|n| *n.get_mut() = cap.to_bits());
-
-        // Bins that can hold a pair which is within reach by now.
-        let bin_width = limit / BINS as f32;
-        let bins = (((reach + 2.0 * motion.half + epsilon) / bin_width) as usize + 1).min(BINS);
-        let (nearest, pieces) = (&self.nearest, &mut self.pieces[..self.used]);
-        team.for_each_item(pieces, |_, piece| {
-            piece.measure(level, soup, x, settings, epsilon, bins, nearest);
-        });
+        let cap = settings.room(reach - epsilon, soup.thickest(), false).to_bits();
+        for nearest in &mut self.nearest {
+            nearest.resize_with(x.len(), AtomicU32::default);
+            nearest.iter_mut().for_each(|n| *n.get_mut() = cap);
+        }
+        let (nearest, view) = (&self.nearest, View { level, soup, x, settings, epsilon, limit });
+        team.for_each_item(&mut self.batches, |_, batch| batch.measure(&view, nearest));
         let mut report = Detection { collected: fresh, candidates: 0, measured: 0, nearest: reach };
         self.rows.clear();
-        for piece in &self.pieces[..self.used] {
-            report.candidates += piece.lists[0].stencils.len() + piece.lists[1].stencils.len();
-            report.measured += piece.measured;
-            report.nearest = report.nearest.min(piece.nearest);
-            self.rows.extend_from_slice(&piece.rows);
+        for batch in &self.batches {
+            let kept = |piece: &Piece| piece.lists[0].stencils.len() + piece.lists[1].stencils.len();
+            report.candidates += batch.pieces.iter().map(kept).sum::<usize>();
+            report.measured += batch.measured;
+            report.nearest = report.nearest.min(batch.nearest);
+            self.rows.extend_from_slice(&batch.rows);
         }
-        self.bounds.clear();
-        self.bounds.extend(self.nearest.iter_mut().map(|n| f32::from_bits(*n.get_mut())));
+        let [nearest, without] = &mut self.nearest;
+        let number = |n: &mut AtomicU32| f32::from_bits(*n.get_mut());
+        self.inner.clear();
+        self.inner.extend(nearest.iter_mut().map(number));
+        self.outer.clear();
+        self.outer.extend(without.iter_mut().map(number));
         report
     }
 
-    /// Collects all pairs within `limit` (m).
+    /// Counts what patches moved since the last detection against their pairs.
+    fn grow_old(&mut self, soup: &Soup, x: &[Particle], limit: f32) {
+        let Detector { ways, last, batches, .. } = self;
+        ways.clear();
+        ways.extend((0..soup.patches()).map(|patch| {
+            let (mut low, mut high) = ([f32::INFINITY; 4], [f32::NEG_INFINITY; 4]);
+            for &v in soup.patch_vertices(patch) {
+                let (x, last) = (x[v as usize].to_array(), last[v as usize].to_array());
+                for c in 0..4 {
+                    let way = x[c] - last[c];
+                    low[c] = if way < low[c] { way } else { low[c] };
+                    high[c] = if way > high[c] { way } else { high[c] };
+                }
+            }
+            Aabb { low: Vec3::new(low[0], low[1], low[2]), high: Vec3::new(high[0], high[1], high[2]) }
+        }));
+        for (g, piece) in batches.iter_mut().flat_map(|batch| &mut batch.pieces).enumerate() {
+            let mut most = 0.0f32;
+            for &h in &piece.partners {
+                let (a, b) = (&ways[g], &ways[h as usize]);
+                most = most.max((a.high - b.low).max(b.high - a.low).length_squared());
+            }
+            // Rounding must not make it less.
+            piece.used += most.sqrt() * (1.0 + 8.0 * f32::EPSILON);
+            piece.stale |= piece.used > limit;
+        }
+    }
+
+    /// Finds near patches, and collects all pairs within `limit` (m) of pieces that are too old or have new neighbours.
     fn collect(&mut self, team: &mut Team, level: SimdLevel, soup: &Soup, x: &[Particle], limit: f32) {
         self.reference.clear();
         self.reference.extend_from_slice(x);
         self.boxes.refit(team, soup, x, 0.5 * limit);
         self.query.within(team, level, &self.boxes.patches, 0.0, &mut self.near);
         let kinematic = |patch: u32| soup.groups[soup.patch_group[patch as usize] as usize].kinematic;
-        self.work.clear();
-        self.work.extend((0..soup.patches() as u32).filter(|&g| !kinematic(g)).map(|g| [g, g]));
-        self.work.extend(self.near.iter().filter(|[g, h]| !(kinematic(*g) && kinematic(*h))));
-        self.used = self.work.len().div_ceil(PAIRS);
-        if self.pieces.len() < self.used {
-            self.pieces.resize_with(self.used, Piece::default);
-        }
-        let (work, kinds, view) = (&self.work, self.kinds, self.boxes.view(soup));
-        team.for_each_item(&mut self.pieces[..self.used], |k, piece| {
-            let pairs = &work[k * PAIRS..((k + 1) * PAIRS).min(work.len())];
-            piece.collect(level, soup, &view, pairs, x, limit, kinds);
-        });
-    }
-
-    /// How many vertices are further than they may go.
-    pub fn outside(&self, team: &mut Team, x: &[Particle]) -> usize {
-        let count = AtomicUsize::new(0);
-        let (center, bounds) = (&self.center[..], &self.bounds[..]);
-        let x = &x[..center.len()];
-        team.run(|worker| {
-            let range = worker.share(x.len(), GRAIN);
-            let all = x[range.clone()].iter().zip(&center[range.clone()]).zip(&bounds[range]);
-            let mut here = 0u32;
-            for ((x, c), &b) in all {
-                here += beyond(x, c, b) as u32;
-            }
-            count.fetch_add(here as usize, Ordering::Relaxed);
-        });
-        count.into_inner()
-    }
-
-    /// Brings vertices back that went further than they may, and says how many. Where they wanted to go is kept in `wanted`,
-    /// with w = 1 for those and 0 for all others.
-    pub fn clamp(&self, team: &mut Team, x: &mut [Particle], wanted: &mut [Particle]) -> usize {
-        let count = AtomicUsize::new(0);
-        let (center, bounds) = (&self.center, &self.bounds);
-        let (x, wanted) = (&mut x[..center.len()], &mut wanted[..center.len()]);
-        team.for_each_chunk2(x, wanted, GRAIN, |first, x, wanted| {
-            let mut here = 0;
-            let (center, bounds) = (&center[first..first + x.len()], &bounds[first..first + x.len()]);
-            for (((x, wanted), c), &b) in x.iter_mut().zip(wanted).zip(center).zip(bounds) {
-                wanted.w = 0.0;
-                if beyond(x, c, b) {
-                    *wanted = Particle { p: x.p, w: 1.0 };
-                    x.p = clamp(c.p.into(), b, x.p.into()).into();
-                    here += 1;
+        // The list is in order of its first patches.
+        let mut near = &self.near[..];
+        for (k, batch) in self.batches.iter_mut().enumerate() {
+            batch.work.pairs.clear();
+            for (i, piece) in batch.pieces.iter_mut().enumerate() {
+                let g = (k * BATCH + i) as u32;
+                let count = near.iter().take_while(|pair| pair[0] == g).count();
+                let (own, rest) = near.split_at(count);
+                near = rest;
+                let wanted = own.iter().map(|pair| pair[1]).filter(|&h| !(kinematic(g) && kinematic(h)));
+                piece.stale |= !wanted.clone().all(|h| piece.partners.contains(&h));
+                if piece.stale {
+                    piece.partners.clear();
+                    piece.partners.extend((!kinematic(g)).then_some(g).into_iter().chain(wanted));
                 }
             }
-            count.fetch_add(here, Ordering::Relaxed);
+        }
+        let (kinds, patches) = (self.kinds, self.boxes.view(soup));
+        team.for_each_item(&mut self.batches, |k, batch| {
+            let Batch { pieces, work, .. } = batch;
+            for (i, piece) in pieces.iter_mut().enumerate().filter(|(_, piece)| piece.stale) {
+                let g = (k * BATCH + i) as u32;
+                piece.collect(level, soup, &patches, g, x, limit, kinds, work);
+            }
         });
-        count.into_inner()
     }
-}
-
-/// Whether `x` is further than `b` (m) from `c`.
-#[inline(always)]
-fn beyond(x: &Particle, c: &Particle, b: f32) -> bool {
-    let (x, c) = (x.to_array(), c.to_array());
-    let (dx, dy, dz) = (x[0] - c[0], x[1] - c[1], x[2] - c[2]);
-    dx * dx + dy * dy + dz * dz > b * b
 }
 
 /// How far `x` is from `from`. What all have in common does not bring any two closer: of the box around all motions, half the diagonal counts, if it is
@@ -383,21 +415,39 @@ impl StencilKernel<2> for Low {
     }
 }
 
-/// Weights, direction and distance.
+/// Weights, direction, distance, and how wide the slab along the direction is that has one side on each side of it.
 #[derive(Clone, Copy)]
 struct Closest(Kind);
 
-impl StencilKernel<8> for Closest {
+impl StencilKernel<9> for Closest {
     #[inline(always)]
-    fn apply<L: Lane>(&self, x: &[V3<L>; 4], like: L) -> [L; 8] {
+    fn apply<L: Lane>(&self, x: &[V3<L>; 4], like: L) -> [L; 9] {
         let near = proximity::near(self.0, x, like.like(f32::EPSILON));
         let w = near.weights;
         // From the first point, so that far from the origin nothing is lost.
-        let between = (x[1] - x[0]) * w[1] + (x[2] - x[0]) * w[2] + (x[3] - x[0]) * w[3];
+        let (a, b, c) = (x[1] - x[0], x[2] - x[0], x[3] - x[0]);
+        let between = a * w[1] + b * w[2] + c * w[3];
         let length = between.length_squared().sqrt();
         let n = between * (like.like(1.0) / (length + like.like(f32::MIN_POSITIVE)));
-        [w[0], w[1], w[2], w[3], n.x, n.y, n.z, near.squared.sqrt()]
+        let (a, b, c) = (n.dot(a), n.dot(b), n.dot(c));
+        let width = match self.0 {
+            Kind::PointTriangle => like.like(0.0) - a.max(b.max(c)),
+            Kind::SegmentSegment => a.min(like.like(0.0)) - b.max(c),
+        };
+        [w[0], w[1], w[2], w[3], n.x, n.y, n.z, near.squared.sqrt(), width]
     }
+}
+
+/// What is being looked at, and how.
+struct View<'a> {
+    level: SimdLevel,
+    soup: &'a Soup,
+    x: &'a [Particle],
+    settings: &'a Settings,
+    /// What rounding may have done, m.
+    epsilon: f32,
+    /// How near collected pairs were, m.
+    limit: f32,
 }
 
 impl Piece {
@@ -406,106 +456,160 @@ impl Piece {
         level: SimdLevel,
         soup: &Soup,
         view: &Patches<'_>,
-        pairs: &[[u32; 2]],
+        patch: u32,
         x: &[Particle],
         limit: f32,
         kinds: [bool; 2],
+        work: &mut Scratch,
     ) {
-        let [points, segments] = &mut self.raw;
+        (self.used, self.stale) = (0.0, false);
+        work.pairs.clear();
+        work.pairs.extend(self.partners.iter().map(|&h| [patch, h]));
+        let [points, segments] = &mut work.raw;
         points.clear();
         segments.clear();
-        view.cull(level, pairs, points, segments);
+        view.cull(level, &work.pairs, points, segments);
         for k in 0..2 {
             if !kinds[k] {
-                self.raw[k].clear();
+                work.raw[k].clear();
             }
-            distances(level, KINDS[k], x, &self.raw[k], &mut self.low);
-            self.lists[k].file(&self.raw[k], &self.low, limit, &mut self.bins);
+            distances(level, KINDS[k], x, &work.raw[k], &mut work.low);
+            self.lists[k].file(&work.raw[k], &work.low, limit, &mut work.bins);
             self.lists[k].find_gaps(KINDS[k], soup);
         }
     }
+}
 
-    fn measure(
-        &mut self,
-        level: SimdLevel,
-        soup: &Soup,
-        x: &[Particle],
-        settings: &Settings,
-        epsilon: f32,
-        bins: usize,
-        nearest: &[AtomicU32],
-    ) {
-        let Settings { reach, early, .. } = *settings;
-        let colliders = soup.groups.iter().any(|g| g.still);
-        let still = |v: u32| soup.groups[soup.vertex_group[v as usize] as usize].still;
+impl Batch {
+    fn measure(&mut self, view: &View<'_>, nearest: &[Vec<AtomicU32>; 2]) {
         self.measured = 0;
-        let mut least = reach.to_bits();
+        self.nearest = view.settings.reach;
         self.rows.clear();
+        self.slabs.clear();
+        let Batch { pieces, rows, slabs, work, .. } = self;
         for k in 0..2 {
-            let list = &self.lists[k];
-            let count = list.ends[bins - 1] as usize;
-            self.measured += count;
-            distances(level, KINDS[k], x, &list.stencils[..count], &mut self.low);
-            let (touching, gaps) = (&mut self.touching[k], &mut self.touching_gaps[k]);
-            touching.clear();
-            gaps.clear();
-            let (all, all_gaps) = (&list.stencils[..count], &list.gaps[..count]);
-            let blocks = self.low.iter().zip(all.chunks(LANES)).zip(all_gaps.chunks(LANES));
-            for (([low, inner], stencils), gaps_here) in blocks {
-                for (i, stencil) in stencils.iter().enumerate() {
-                    let low = low.0[i];
-                    if low >= reach {
-                        continue;
-                    }
-                    // Positive numbers are ordered as their bits are.
-                    least = least.min(low.to_bits());
-                    let gap = gaps_here[i];
-                    let listed = low < gap + early;
-                    let mut room = settings.room(low - epsilon, gap, listed);
-                    // What one side does not use, the other may.
-                    if colliders && (still(stencil[0]) || still(stencil[3])) {
-                        room *= 2.0;
-                    }
-                    let room = room.to_bits();
-                    for &v in stencil {
-                        let place = &nearest[v as usize];
-                        // Most are no news.
-                        if room < place.load(Ordering::Relaxed) {
-                            place.fetch_min(room, Ordering::Relaxed);
-                        }
-                    }
-                    // Where an end of an edge is closest, its vertex and the triangles beside the other edge are as close.
-                    let inside = inner.0[i] != 0.0 || KINDS[k] == Kind::PointTriangle;
-                    if inside && listed {
-                        touching.push(*stencil);
-                        gaps.push(gap);
-                    }
-                }
+            work.touching.clear();
+            work.touching_gaps.clear();
+            for piece in pieces.iter() {
+                // Bins that can hold a pair which is within reach by now.
+                let far = view.settings.reach + piece.used + view.epsilon;
+                let bins = ((far / view.limit * BINS as f32) as usize + 1).min(BINS);
+                let list = &piece.lists[k];
+                let count = list.ends[bins - 1] as usize;
+                self.measured += count;
+                let least = work.measure(view, KINDS[k], &list.stencils[..count], &list.gaps[..count], nearest);
+                self.nearest = self.nearest.min(least);
             }
-            stencils(level, Closest(KINDS[k]), x, touching, &mut self.closest);
-            for (i, (&particles, &gap)) in touching.iter().zip(gaps.iter()).enumerate() {
-                let values = lane(&self.closest, i);
-                let row = row(KINDS[k], particles, gap, values, x);
-                let corners = [row.weights[1], row.weights[2], row.weights[3]].map(|w| -w);
-                if row.kind == Kind::SegmentSegment || soup.reports(&particles, corners, x) {
-                    self.rows.push(row);
-                }
-            }
+            work.touch(view, KINDS[k], nearest, rows, slabs);
         }
-        self.nearest = f32::from_bits(least);
     }
 }
 
-/// A row from weights, direction and distance; in double precision where they touch.
-fn row(kind: Kind, particles: [u32; 4], gap: f32, values: [f32; 8], x: &[Particle]) -> ContactRow {
-    let [w0, w1, w2, w3, nx, ny, nz, distance] = values;
-    let (mut weights, mut normal, mut distance) = ([w0, w1, w2, w3], [nx, ny, nz], distance);
-    let size = Vec3::from(x[particles[0] as usize].p) - Vec3::from(x[particles[3] as usize].p);
-    if distance < 1e-4 * size.length() {
-        let near = proximity::proximity(kind, particles.map(|v| Vec3::from(x[v as usize].p)));
-        (weights, normal, distance) = (near.weights, near.direction.into(), near.distance);
+impl Scratch {
+    /// Takes the minima of room, and notes what touches; gives the least distance, m.
+    fn measure(
+        &mut self,
+        view: &View<'_>,
+        kind: Kind,
+        stencils: &[[u32; 4]],
+        gaps: &[f32],
+        nearest: &[Vec<AtomicU32>; 2],
+    ) -> f32 {
+        let Settings { reach, early, .. } = *view.settings;
+        let mut least = reach;
+        distances(view.level, kind, view.x, stencils, &mut self.low);
+        let blocks = self.low.iter().zip(stencils.chunks(LANES)).zip(gaps.chunks(LANES));
+        for (([low, inner], stencils), gaps) in blocks {
+            for (i, stencil) in stencils.iter().enumerate() {
+                let low = low.0[i];
+                if low >= reach {
+                    continue;
+                }
+                least = least.min(low);
+                let listed = low < gaps[i] + early;
+                let room = view.room(stencil, low, gaps[i], listed);
+                lower(&nearest[0], stencil, room);
+                if listed {
+                    // Where an end of an edge is closest, its vertex and the triangles beside the other edge are as close.
+                    let inside = inner.0[i] != 0.0 || kind == Kind::PointTriangle;
+                    self.touching.push(*stencil);
+                    self.touching_gaps.push((gaps[i], inside));
+                } else {
+                    lower(&nearest[1], stencil, room);
+                }
+            }
+        }
+        least
     }
-    ContactRow { particles, weights, normal, gap, distance, kind }
+
+    /// Rows and slabs of what touches.
+    fn touch(
+        &mut self,
+        view: &View<'_>,
+        kind: Kind,
+        nearest: &[Vec<AtomicU32>; 2],
+        rows: &mut Vec<ContactRow>,
+        slabs: &mut Vec<Slab>,
+    ) {
+        let (soup, x) = (view.soup, view.x);
+        stencils(view.level, Closest(kind), x, &self.touching, &mut self.closest);
+        for (i, (&particles, &(gap, inside))) in self.touching.iter().zip(&self.touching_gaps).enumerate() {
+            let (row, width) = row(kind, particles, gap, lane(&self.closest, i), x);
+            // A direction that is not good enough leaves too narrow a slab: then a ball has to do.
+            if width > 0.5 * row.distance {
+                let room = view.room(&particles, width.min(row.distance), gap, true);
+                slabs.push(Slab { particles, normal: row.normal, room, kind });
+            } else {
+                lower(&nearest[1], &particles, view.room(&particles, row.distance, gap, true));
+            }
+            let corners = [row.weights[1], row.weights[2], row.weights[3]].map(|w| -w);
+            if inside && (kind == Kind::SegmentSegment || soup.reports(&particles, corners, x)) {
+                rows.push(row);
+            }
+        }
+    }
+}
+
+impl View<'_> {
+    /// How far each side of a pair may go, m.
+    #[inline(always)]
+    fn room(&self, stencil: &[u32; 4], distance: f32, gap: f32, listed: bool) -> f32 {
+        let room = self.settings.room(distance - self.epsilon, gap, listed);
+        // What one side does not use, the other may.
+        if self.soup.meets_still(stencil) { 2.0 * room } else { room }
+    }
+}
+
+/// Lowers the room of four vertices, m.
+#[inline(always)]
+fn lower(nearest: &[AtomicU32], stencil: &[u32; 4], room: f32) {
+    // Positive numbers are ordered as their bits are.
+    let room = room.to_bits();
+    for &v in stencil {
+        let place = &nearest[v as usize];
+        // Most are no news.
+        if room < place.load(Ordering::Relaxed) {
+            place.fetch_min(room, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A row and the width of the slab from what was computed, in double precision where they touch.
+fn row(kind: Kind, particles: [u32; 4], gap: f32, values: [f32; 9], x: &[Particle]) -> (ContactRow, f32) {
+    let [w0, w1, w2, w3, nx, ny, nz, distance, width] = values;
+    let (mut weights, mut normal, mut distance, mut width) = ([w0, w1, w2, w3], [nx, ny, nz], distance, width);
+    if width < 0.9 * distance {
+        let at = particles.map(|v| Vec3::from(x[v as usize].p));
+        let near = proximity::proximity(kind, at);
+        (weights, normal, distance) = (near.weights, near.direction.into(), near.distance);
+        let n = near.direction.as_dvec3();
+        let [a, b, c] = [1, 2, 3].map(|i| n.dot((at[i] - at[0]).as_dvec3()));
+        width = match kind {
+            Kind::PointTriangle => -a.max(b).max(c) as f32,
+            Kind::SegmentSegment => (a.min(0.0) - b.max(c)) as f32,
+        };
+    }
+    (ContactRow { particles, weights, normal, gap, distance, kind }, width)
 }
 
 /// The numbers of stencil i.
@@ -565,5 +669,8 @@ impl List {
     }
 }
 
+mod clamp;
 #[cfg(test)]
 mod tests;
+
+pub use clamp::{FREE, STOPPED};

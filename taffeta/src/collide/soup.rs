@@ -83,6 +83,10 @@ pub struct Soup {
     /// Triangles around each vertex, one after another, and where those of each begin.
     around: Vec<u32>,
     around_starts: Vec<u32>,
+    any_still: bool,
+    /// Vertices of the triangles of each patch, each once, and where those of each begin.
+    corners: Vec<u32>,
+    corner_starts: Vec<u32>,
     /// The part of each patch.
     pub patch_group: Vec<u32>,
     triangle_ids: Vec<[u32; LANES]>,
@@ -102,6 +106,7 @@ impl Soup {
             vertex_owner: vec![NONE; n],
             vertex_starts: vec![0],
             edge_starts: vec![0],
+            corner_starts: vec![0],
             ..Soup::default()
         };
         for part in parts {
@@ -200,6 +205,15 @@ impl Soup {
             for (lane, &(_, t)) in order[patch * LANES..].iter().take(LANES).enumerate() {
                 ids[lane] = first + t;
             }
+            let mut corners: Vec<u32> = order[patch * LANES..]
+                .iter()
+                .take(LANES)
+                .flat_map(|&(_, t)| part.triangles[t as usize])
+                .collect();
+            corners.sort_unstable();
+            corners.dedup();
+            self.corners.extend(corners);
+            self.corner_starts.push(self.corners.len() as u32);
             self.triangle_ids.push(ids);
             self.patch_group.push(group);
             push_eights(&vertices[patch], &mut self.vertex_ids, &mut self.vertex_starts);
@@ -222,6 +236,25 @@ impl Soup {
     pub fn same_group(&self, stencil: &[u32; 4]) -> bool {
         self.groups.len() == 1
             || self.vertex_group[stencil[0] as usize] == self.vertex_group[stencil[3] as usize]
+    }
+
+    /// The vertices of the triangles of a patch.
+    #[inline]
+    pub fn patch_vertices(&self, patch: usize) -> &[u32] {
+        &self.corners[self.corner_starts[patch] as usize..self.corner_starts[patch + 1] as usize]
+    }
+
+    /// Whether one side of a stencil is a collider that stands still.
+    #[inline(always)]
+    pub fn meets_still(&self, stencil: &[u32; 4]) -> bool {
+        let still = |v: u32| self.groups[self.vertex_group[v as usize] as usize].still;
+        self.any_still && (still(stencil[0]) || still(stencil[3]))
+    }
+
+    /// Says which colliders stand still, part by part.
+    pub fn set_still(&mut self, part: usize, still: bool) {
+        self.groups[part].still = still && self.groups[part].kinematic;
+        self.any_still = self.groups.iter().any(|group| group.still);
     }
 
     /// Whether a vertex is one of a collider.
