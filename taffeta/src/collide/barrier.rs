@@ -22,15 +22,23 @@ use crate::params;
 use crate::step::{Stage, Stopwatch};
 use crate::wide::Particle;
 
-/// Detections in a substep at most, while vertices that touch nothing have not arrived.
-const ROUNDS: u32 = 16;
-/// The same while only vertices in contact have not: they are where they are because of it.
-const CONTACT_ROUNDS: u32 = 0;
+/// Detections in a substep at most, while vertices have not arrived and nothing touches.
+const ROUNDS: u32 = 32;
+/// The same if something touches, and more than [`MANY`] have not arrived that touch nothing themselves.
+const CONTACT_ROUNDS: u32 = 2;
+const MANY: f32 = 0.01;
 /// The same while colliders and pins have not arrived.
 const MOVER_ROUNDS: u32 = 200;
-/// Reach and margin of a detection, as parts of the mean edge: r + 2s is below 0.61, where a flat cloth of right-angled triangles has no pairs.
-const REACH: f32 = 0.32;
-const MARGIN: f32 = 0.13;
+/// The reach of a detection is this many times the largest gap at least, and this part of the mean edge at most, unless that is less. With the
+/// margin it stays below 0.61 edges, where a flat cloth of right-angled triangles has no pairs.
+const LEAST_REACH: f32 = 2.2;
+const MOST_REACH: f32 = 0.32;
+/// The same of the margin.
+const LEAST_MARGIN: f32 = 0.4;
+const MOST_MARGIN: f32 = 0.13;
+/// Reach and margin for the way of most vertices in a substep, as multiples of it.
+const REACH_WAYS: f32 = 2.5;
+const MARGIN_WAYS: f32 = 1.5;
 
 /// What a substep takes place in.
 pub struct Moment<'a> {
@@ -71,6 +79,8 @@ pub struct Barrier {
     detector: Detector,
     rows: Rows,
     settings: Settings,
+    /// The mean edge of the finest cloth, m.
+    edge: f32,
     /// Friction of each part; none where it is that of what touches it.
     friction: Vec<Option<f32>>,
     /// Whether moves are bounded, or contacts only pushed apart.
@@ -93,14 +103,13 @@ impl Barrier {
         let edges = model.cloths.iter().map(|cloth| edge(&model.edges[cloth.edges.clone()]));
         let edge = edges.fold(f32::INFINITY, f32::min);
         let gap = soup.thickest();
-        let env = |n: &str, d: f32| std::env::var(n).ok().and_then(|v| v.parse().ok()).unwrap_or(d);
-        let reach = (env("RE", REACH) * edge).max(env("RG", 2.2) * gap);
         let cloths = model.cloths.iter().map(|cloth| Some(cloth.friction));
         let friction = cloths.chain(model.collider_meshes.iter().map(|mesh| bodies[mesh.collider].friction));
         Barrier {
             detector: Detector::new(params.search),
             rows: Rows::new(model.particles(), model.items()),
-            settings: Settings { reach, margin: env("MA", MARGIN) * edge, early: env("EA", 1.0)*gap, ..Settings::default() },
+            settings: Settings { early: 0.5 * gap, ..Settings::default() },
+            edge,
             friction: friction.collect(),
             bounded,
             ready: false,
@@ -130,6 +139,14 @@ impl Barrier {
     /// Whether a particle is held from now on by the program.
     pub fn hold(&mut self) {
         self.movers = true;
+    }
+
+    /// Chooses reach and margin for what most vertices go at most in a substep, m.
+    fn adapt(&mut self, way: f32) {
+        let (gap, edge) = (self.soup.thickest(), self.edge);
+        let between = |wanted: f32, least: f32, most: f32| wanted.min(most).max(least);
+        self.settings.reach = between(gap + REACH_WAYS * way, LEAST_REACH * gap, MOST_REACH * edge);
+        self.settings.margin = between(MARGIN_WAYS * way, LEAST_MARGIN * gap, MOST_MARGIN * edge);
     }
 
     fn detect(&mut self, now: &mut Moment<'_>, x: &[Particle], settings: &Settings) -> Detection {
@@ -165,15 +182,18 @@ impl Barrier {
                 let still = ways.all(|(start, x)| start.p == x.p);
                 self.soup.set_still(now.model.cloths.len() + k, still);
             }
+            if self.bounded && alone && !self.movers {
+                self.settings.drift = mean_way(&self.soup, start, x);
+            }
+            let (mean, way) = ways(&self.soup, start, x, self.settings.drift);
+            self.adapt((2.0 * mean).min(way));
             let mut settings = self.settings;
             if !self.bounded {
-                let way = longest(&self.soup, start, x);
                 settings.early += 2.0 * way;
                 settings.reach = settings.reach.max(settings.early + self.soup.thickest());
-            } else if alone && !self.movers {
-                settings.drift = mean_way(&self.soup, start, x);
             }
             self.detect(now, start, &settings);
+            self.settings.drift = Vec3::ZERO;
             self.ready = true;
         }
         if self.touching() {
@@ -213,10 +233,12 @@ impl Barrier {
             }
             self.stay_out(now, x);
             let left = self.left(x);
+            let many = left.free as f32 > MANY * now.model.particles() as f32;
             let rounds = match left {
                 Left { movers: 1.., .. } => MOVER_ROUNDS,
-                Left { free: 1.., .. } => ROUNDS,
-                _ => CONTACT_ROUNDS,
+                Left { free: 1.., .. } if !self.touching() => ROUNDS,
+                _ if many => CONTACT_ROUNDS,
+                _ => 0,
             };
             if round >= rounds {
                 self.work.stopped += 1;
@@ -234,6 +256,23 @@ impl Barrier {
                 self.rows.begin(now.team, now.level, start);
                 self.rows.push(now.team, now.level, x, now.h);
                 now.clock.lap(Stage::Contact);
+            }
+            self.push_out(now, x);
+        }
+    }
+
+    /// Moves what has not arrived, and would go into a collider, to its surface.
+    fn push_out(&self, now: &Moment<'_>, x: &mut [Particle]) {
+        for cloth in &now.model.cloths {
+            let range = cloth.vertices.clone();
+            let all = x[range.clone()].iter_mut().zip(&self.wanted[range]);
+            for (x, _) in all.filter(|(x, wanted)| wanted.w > 0.0 && x.w > 0.0) {
+                for body in now.bodies {
+                    let p = Vec3::from(x.p);
+                    if let Some((d, n)) = body.near(p, cloth.margin) {
+                        x.p = (p + n * (cloth.margin - d)).into();
+                    }
+                }
             }
         }
     }
@@ -287,15 +326,18 @@ struct Left {
     free: usize,
 }
 
-/// The longest way of any vertex, m.
-fn longest(soup: &Soup, from: &[Particle], to: &[Particle]) -> f32 {
-    let mut longest = 0.0f32;
+/// The mean way of all vertices beside the drift, as the root of the mean square, and the longest, m.
+fn ways(soup: &Soup, from: &[Particle], to: &[Particle], drift: Vec3) -> (f32, f32) {
+    let (mut longest, mut sum, mut count) = (0.0f32, 0.0f64, 0);
     for span in &soup.spans {
         for (a, b) in from[span.clone()].iter().zip(&to[span.clone()]) {
-            longest = longest.max((Vec3::from(b.p) - Vec3::from(a.p)).length_squared());
+            let square = (Vec3::from(b.p) - Vec3::from(a.p) - drift).length_squared();
+            longest = longest.max(square);
+            sum += square as f64;
         }
+        count += span.len();
     }
-    longest.sqrt()
+    ((sum / count.max(1) as f64).sqrt() as f32, longest.sqrt())
 }
 
 /// The mean way of all vertices, m.

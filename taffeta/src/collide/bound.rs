@@ -15,7 +15,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 use super::proximity::{self, Kind};
 use super::query::{Aabb, NearPairs, Structure};
@@ -29,7 +29,7 @@ use crate::wide::{F8, Particle, Patches, StencilKernel, stencils};
 pub struct Settings {
     /// r: pairs nearer than this are looked at, m. No vertex goes further than γ r until the next detection.
     pub reach: f32,
-    /// s: collected pairs serve while no vertex has moved by more than this, m.
+    /// s: pairs are collected that are nearer than r + 2s, m; they serve while nothing can have come nearer by more than that.
     pub margin: f32,
     /// γ: the part of a distance that one side may use up; below ½.
     pub gamma: f32,
@@ -61,6 +61,8 @@ impl Settings {
 const BINS: usize = 16;
 /// Patches in one piece of work.
 const BATCH: usize = 8;
+/// Below this part of their size, the direction between two sides is found in another way.
+const CLOSE: f32 = 1e-3;
 /// Marks a distance that single precision cannot give well.
 const UNSURE: f32 = -1.0;
 
@@ -133,7 +135,9 @@ struct Piece {
     /// The patches that were looked at.
     partners: Vec<u32>,
     lists: [List; 2],
-    /// By how much any of its pairs can have come nearer since they were collected, m.
+    /// How near they were, m.
+    limit: f32,
+    /// By how much any of them can have come nearer since, m.
     used: f32,
     /// Whether it has to be collected anew.
     stale: bool,
@@ -145,6 +149,7 @@ struct Batch {
     pieces: Vec<Piece>,
     rows: Vec<ContactRow>,
     slabs: Vec<Slab>,
+    walls: Vec<Wall>,
     measured: usize,
     nearest: f32,
     work: Scratch,
@@ -170,9 +175,9 @@ pub struct Detector {
     boxes: PatchBoxes,
     near: Vec<[u32; 2]>,
     batches: Vec<Batch>,
-    /// Where everything was when near patches were searched for, and with what settings.
+    /// Where everything was when near patches were searched for, and how near they were, m.
     reference: Vec<Particle>,
-    collected: Option<[f32; 2]>,
+    limit: f32,
     /// Where everything was at the last detection, and how the patches moved since.
     last: Vec<Particle>,
     ways: Vec<Aabb>,
@@ -183,8 +188,9 @@ pub struct Detector {
     /// The same as numbers, m.
     inner: Vec<f32>,
     outer: Vec<f32>,
-    /// The part of its way that each vertex may go, as bits.
+    /// The part of its way that each vertex may go by its outer ball, as bits; infinite within the inner one.
     scale: Vec<AtomicU32>,
+    walls: Vec<Wall>,
     rows: Vec<ContactRow>,
     /// What is looked at; all but in tests that show why it must be.
     kinds: [bool; 2],
@@ -208,7 +214,7 @@ impl Detector {
             near: Vec::new(),
             batches: Vec::new(),
             reference: Vec::new(),
-            collected: None,
+            limit: 0.0,
             last: Vec::new(),
             ways: Vec::new(),
             center: Vec::new(),
@@ -216,6 +222,7 @@ impl Detector {
             inner: Vec::new(),
             outer: Vec::new(),
             scale: Vec::new(),
+            walls: Vec::new(),
             rows: Vec::new(),
             kinds: [true; 2],
         }
@@ -223,7 +230,7 @@ impl Detector {
 
     /// Forgets the collected pairs: the next detection searches anew. For particles that jumped, or a soup that changed.
     pub fn forget(&mut self) {
-        self.collected = None;
+        self.reference.clear();
         self.boxes.clear();
         self.batches.clear();
     }
@@ -257,23 +264,22 @@ impl Detector {
         let motion = motion(soup, &self.reference, x);
         // Rounding of positions when they are clamped, and of these sums.
         let epsilon = 8.0 * f32::EPSILON * (motion.far + reach + margin);
-        let limit = reach + 2.0 * margin + epsilon;
-        let anew = self.collected != Some([reach, margin]) || self.reference.len() != x.len();
+        let anew = self.reference.len() != x.len();
         if anew {
             self.batches.resize_with(soup.patches().div_ceil(BATCH), Batch::default);
             let left = |k: usize| (soup.patches() - k * BATCH).min(BATCH);
             let pieces = self.batches.iter_mut().enumerate();
             pieces.for_each(|(k, batch)| batch.pieces.resize_with(left(k), Piece::default));
             self.batches.iter_mut().flat_map(|b| &mut b.pieces).for_each(|piece| piece.stale = true);
-            self.collected = Some([reach, margin]);
         } else {
-            self.grow_old(soup, x, 2.0 * margin);
+            self.grow_old(soup, x, reach + epsilon);
         }
         self.last.clear();
         self.last.extend_from_slice(x);
-        let fresh = anew || motion.half > margin || self.batches.iter().flat_map(|b| &b.pieces).any(|p| p.stale);
+        let few = reach + 2.0 * motion.half + epsilon > self.limit;
+        let fresh = anew || few || self.batches.iter().flat_map(|b| &b.pieces).any(|p| p.stale);
         if fresh {
-            self.collect(team, level, soup, x, limit);
+            self.collect(team, level, soup, x, reach + 2.0 * margin + epsilon);
         }
         self.center.clear();
         self.center.extend(x.iter().map(|x| Particle { p: (Vec3::from(x.p) + drift).into(), w: x.w }));
@@ -283,7 +289,7 @@ impl Detector {
             nearest.resize_with(x.len(), AtomicU32::default);
             nearest.iter_mut().for_each(|n| *n.get_mut() = cap);
         }
-        let (nearest, view) = (&self.nearest, View { level, soup, x, settings, epsilon, limit });
+        let (nearest, view) = (&self.nearest, View { level, soup, x, settings, epsilon });
         team.for_each_item(&mut self.batches, |_, batch| batch.measure(&view, nearest));
         let mut report = Detection { collected: fresh, candidates: 0, measured: 0, nearest: reach };
         self.rows.clear();
@@ -303,8 +309,8 @@ impl Detector {
         report
     }
 
-    /// Counts what patches moved since the last detection against their pairs.
-    fn grow_old(&mut self, soup: &Soup, x: &[Particle], limit: f32) {
+    /// Counts what patches moved since the last detection against their pairs, which are to serve for a reach (m).
+    fn grow_old(&mut self, soup: &Soup, x: &[Particle], reach: f32) {
         let Detector { ways, last, batches, .. } = self;
         ways.clear();
         ways.extend((0..soup.patches()).map(|patch| {
@@ -327,7 +333,7 @@ impl Detector {
             }
             // Rounding must not make it less.
             piece.used += most.sqrt() * (1.0 + 8.0 * f32::EPSILON);
-            piece.stale |= piece.used > limit;
+            piece.stale |= reach + piece.used > piece.limit;
         }
     }
 
@@ -335,8 +341,11 @@ impl Detector {
     fn collect(&mut self, team: &mut Team, level: SimdLevel, soup: &Soup, x: &[Particle], limit: f32) {
         self.reference.clear();
         self.reference.extend_from_slice(x);
+        self.limit = limit;
         self.boxes.refit(team, soup, x, 0.5 * limit);
-        self.query.within(team, level, &self.boxes.patches, 0.0, &mut self.near);
+        // Further than needed, so that a piece does not get new neighbours all the time.
+        self.query.within(team, level, &self.boxes.patches, 0.25 * limit, &mut self.near);
+        let boxes = &self.boxes.patches;
         let kinematic = |patch: u32| soup.groups[soup.patch_group[patch as usize] as usize].kinematic;
         // The list is in order of its first patches.
         let mut near = &self.near[..];
@@ -348,7 +357,8 @@ impl Detector {
                 let (own, rest) = near.split_at(count);
                 near = rest;
                 let wanted = own.iter().map(|pair| pair[1]).filter(|&h| !(kinematic(g) && kinematic(h)));
-                piece.stale |= !wanted.clone().all(|h| piece.partners.contains(&h));
+                let mut needed = wanted.clone().filter(|&h| boxes[g as usize].meets(&boxes[h as usize]));
+                piece.stale |= !needed.all(|h| piece.partners.contains(&h));
                 if piece.stale {
                     piece.partners.clear();
                     piece.partners.extend((!kinematic(g)).then_some(g).into_iter().chain(wanted));
@@ -446,8 +456,6 @@ struct View<'a> {
     settings: &'a Settings,
     /// What rounding may have done, m.
     epsilon: f32,
-    /// How near collected pairs were, m.
-    limit: f32,
 }
 
 impl Piece {
@@ -462,7 +470,7 @@ impl Piece {
         kinds: [bool; 2],
         work: &mut Scratch,
     ) {
-        (self.used, self.stale) = (0.0, false);
+        (self.limit, self.used, self.stale) = (limit, 0.0, false);
         work.pairs.clear();
         work.pairs.extend(self.partners.iter().map(|&h| [patch, h]));
         let [points, segments] = &mut work.raw;
@@ -493,7 +501,7 @@ impl Batch {
             for piece in pieces.iter() {
                 // Bins that can hold a pair which is within reach by now.
                 let far = view.settings.reach + piece.used + view.epsilon;
-                let bins = ((far / view.limit * BINS as f32) as usize + 1).min(BINS);
+                let bins = ((far / piece.limit * BINS as f32) as usize + 1).min(BINS);
                 let list = &piece.lists[k];
                 let count = list.ends[bins - 1] as usize;
                 self.measured += count;
@@ -557,7 +565,8 @@ impl Scratch {
             let (row, width) = row(kind, particles, gap, lane(&self.closest, i), x);
             // A direction that is not good enough leaves too narrow a slab: then a ball has to do.
             if width > 0.5 * row.distance {
-                let room = view.room(&particles, width.min(row.distance), gap, true);
+                let room = view.slab_room(&particles, width.min(row.distance));
+                lower(&nearest[0], &particles, room.max(0.0));
                 slabs.push(Slab { particles, normal: row.normal, room, kind });
             } else {
                 lower(&nearest[1], &particles, view.room(&particles, row.distance, gap, true));
@@ -571,6 +580,12 @@ impl Scratch {
 }
 
 impl View<'_> {
+    /// How far each side of a slab may go, m; below zero where rounding might be enough to cross, and only a way out is safe.
+    fn slab_room(&self, stencil: &[u32; 4], width: f32) -> f32 {
+        let room = self.settings.gamma * (width - self.epsilon);
+        if room > 0.0 && self.soup.meets_still(stencil) { 2.0 * room } else { room }
+    }
+
     /// How far each side of a pair may go, m.
     #[inline(always)]
     fn room(&self, stencil: &[u32; 4], distance: f32, gap: f32, listed: bool) -> f32 {
@@ -594,15 +609,30 @@ fn lower(nearest: &[AtomicU32], stencil: &[u32; 4], room: f32) {
     }
 }
 
+/// The direction in which two sides that are very near are apart. The way between their closest points is mostly rounding then; where those are
+/// inside both, the direction is also that across both.
+fn direction(kind: Kind, x: [DVec3; 4], between: DVec3, weights: [f32; 4]) -> DVec3 {
+    let across = match kind {
+        Kind::PointTriangle => (x[2] - x[1]).cross(x[3] - x[1]),
+        Kind::SegmentSegment => (x[1] - x[0]).cross(x[3] - x[2]),
+    };
+    let size = (x[2] - x[1]).length_squared() + (x[3] - x[1]).length_squared();
+    if weights.contains(&0.0) || across.length() < 1e-3 * size {
+        return between;
+    }
+    let n = across.normalize();
+    if n.dot(between) < 0.0 { -n } else { n }
+}
+
 /// A row and the width of the slab from what was computed, in double precision where they touch.
 fn row(kind: Kind, particles: [u32; 4], gap: f32, values: [f32; 9], x: &[Particle]) -> (ContactRow, f32) {
     let [w0, w1, w2, w3, nx, ny, nz, distance, width] = values;
     let (mut weights, mut normal, mut distance, mut width) = ([w0, w1, w2, w3], [nx, ny, nz], distance, width);
-    if width < 0.9 * distance {
-        let at = particles.map(|v| Vec3::from(x[v as usize].p));
+    let at = particles.map(|v| Vec3::from(x[v as usize].p));
+    if width < 0.9 * distance || distance < CLOSE * (at[0] - at[3]).length() {
         let near = proximity::proximity(kind, at);
-        (weights, normal, distance) = (near.weights, near.direction.into(), near.distance);
-        let n = near.direction.as_dvec3();
+        let n = direction(kind, at.map(|p| p.as_dvec3()), near.direction.as_dvec3(), near.weights);
+        (weights, normal, distance) = (near.weights, n.as_vec3().into(), near.distance);
         let [a, b, c] = [1, 2, 3].map(|i| n.dot((at[i] - at[0]).as_dvec3()));
         width = match kind {
             Kind::PointTriangle => -a.max(b).max(c) as f32,
@@ -673,4 +703,5 @@ mod clamp;
 #[cfg(test)]
 mod tests;
 
+use clamp::Wall;
 pub use clamp::{FREE, STOPPED};
