@@ -150,8 +150,7 @@ fn soup(meshes: &[(Vec<[u32; 3]>, Vec<Particle>)]) -> (Soup, Vec<Particle>) {
         parts.push(triangles.iter().map(|t| t.map(|v| v + first)).collect::<Vec<_>>());
         x.extend_from_slice(particles);
     }
-    let parts: Vec<Part> =
-        parts.iter().map(|triangles| Part::cloth(triangles, 0.002)).collect();
+    let parts: Vec<Part> = parts.iter().map(|triangles| Part::cloth(triangles, 0.002)).collect();
     (Soup::new(&parts, &x), x)
 }
 

@@ -168,7 +168,15 @@ impl Barrier {
         now.clock.lap(Stage::Color);
         self.work.detections += 1;
         self.work.collections += found.collected as u32;
-        if std::env::var("TRACE").is_ok() { eprintln!("   det {:?} rows {} colors {} wanted {}", found, self.rows.len(), self.rows.colors(), self.wanted.iter().filter(|w| w.w>0.0).count()); }
+        if std::env::var("TRACE").is_ok() {
+            eprintln!(
+                "   det {:?} rows {} colors {} wanted {}",
+                found,
+                self.rows.len(),
+                self.rows.colors(),
+                self.wanted.iter().filter(|w| w.w > 0.0).count()
+            );
+        }
         found
     }
 
@@ -205,10 +213,7 @@ impl Barrier {
     /// Pushes contacts apart, as part of an iteration.
     pub fn push(&mut self, team: &mut Team, level: SimdLevel, x: &mut [Particle], h: f32) {
         if self.touching() {
-            let env = |n: &str, d: f32| std::env::var(n).ok().and_then(|v| v.parse().ok()).unwrap_or(d);
-            for _ in 0..env("PA",1.0) as u32 {
             self.rows.push(team, level, x, h);
-            }
         }
     }
 

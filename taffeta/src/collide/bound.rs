@@ -505,7 +505,8 @@ impl Batch {
                 let list = &piece.lists[k];
                 let count = list.ends[bins - 1] as usize;
                 self.measured += count;
-                let least = work.measure(view, KINDS[k], &list.stencils[..count], &list.gaps[..count], nearest);
+                let least =
+                    work.measure(view, KINDS[k], &list.stencils[..count], &list.gaps[..count], nearest);
                 self.nearest = self.nearest.min(least);
             }
             work.touch(view, KINDS[k], nearest, rows, slabs);
@@ -627,7 +628,8 @@ fn direction(kind: Kind, x: [DVec3; 4], between: DVec3, weights: [f32; 4]) -> DV
 /// A row and the width of the slab from what was computed, in double precision where they touch.
 fn row(kind: Kind, particles: [u32; 4], gap: f32, values: [f32; 9], x: &[Particle]) -> (ContactRow, f32) {
     let [w0, w1, w2, w3, nx, ny, nz, distance, width] = values;
-    let (mut weights, mut normal, mut distance, mut width) = ([w0, w1, w2, w3], [nx, ny, nz], distance, width);
+    let (mut weights, mut normal, mut distance, mut width) =
+        ([w0, w1, w2, w3], [nx, ny, nz], distance, width);
     let at = particles.map(|v| Vec3::from(x[v as usize].p));
     if width < 0.9 * distance || distance < CLOSE * (at[0] - at[3]).length() {
         let near = proximity::proximity(kind, at);

@@ -132,7 +132,8 @@ impl Soup {
 
     /// All cloths and collider meshes of a model, as they start; `thickness` (m), if given, is that of every cloth.
     pub fn of_model(model: &Model, thickness: Option<f32>) -> Self {
-        let mut rest: Vec<Particle> = model.start.iter().map(|p| Particle { p: (*p).into(), w: 1.0 }).collect();
+        let mut rest: Vec<Particle> =
+            model.start.iter().map(|p| Particle { p: (*p).into(), w: 1.0 }).collect();
         rest.resize(model.items(), Particle::default());
         let mut parts: Vec<Part<'_>> = Vec::new();
         for cloth in &model.cloths {
@@ -151,7 +152,12 @@ impl Soup {
 
     fn add(&mut self, part: &Part<'_>) {
         let group = self.groups.len() as u32;
-        self.groups.push(Group { radius: part.radius, margin: part.margin, kinematic: part.kinematic, still: false });
+        self.groups.push(Group {
+            radius: part.radius,
+            margin: part.margin,
+            kinematic: part.kinematic,
+            still: false,
+        });
         let first = self.triangles.len() as u32;
         self.triangles.extend_from_slice(part.triangles);
         self.across.resize(self.triangles.len(), [NONE; 3]);

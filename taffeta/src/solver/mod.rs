@@ -38,6 +38,9 @@ use crate::wide::Particle;
 pub use limits::Limits;
 use warm::WarmStart;
 
+/// Passes over the contacts in an iteration.
+const PASSES: u32 = 4;
+
 /// A substep as a method sees it: x⁺ = solve(x₀, y).
 pub struct Substep<'a> {
     /// What is fixed.
@@ -78,8 +81,14 @@ impl Substep<'_> {
 
     /// Pushes layers apart and particles out of the colliders, as part of an iteration.
     pub fn collide(&mut self) {
-        if let Some(barrier) = &mut self.barrier {
-            barrier.push(self.team, self.level, self.x, self.h);
+        if let Some(barrier) = self.barrier.as_mut().filter(|b| b.touching()) {
+            // What is pressed between a collider and a layer is pushed to and fro.
+            for _ in 0..PASSES {
+                barrier.push(self.team, self.level, self.x, self.h);
+                self.contacts.project(self.team, self.model, self.bodies, self.x);
+            }
+            self.clock.lap(Stage::Contact);
+            return;
         }
         self.contacts.project(self.team, self.model, self.bodies, self.x);
         self.clock.lap(Stage::Contact);

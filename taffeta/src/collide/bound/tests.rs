@@ -456,10 +456,7 @@ fn cloth_may_use_the_whole_distance_to_a_collider_that_stands_still() {
         [p(0.1, 0.008, 0.1), p(0.3, 0.008, 0.1), p(0.1, 0.008, 0.3)],
     ]
     .concat();
-    let parts = [
-        Part::collider(&[[0, 1, 2]]),
-        Part { margin: 0.003, ..Part::cloth(&[[3, 4, 5]], 0.004) },
-    ];
+    let parts = [Part::collider(&[[0, 1, 2]]), Part { margin: 0.003, ..Part::cloth(&[[3, 4, 5]], 0.004) }];
     let mut soup = Soup::new(&parts, &x);
     let (mut detector, mut team) = (Detector::new(Structure::default()), Team::new(1));
     for (still, early, expected) in
