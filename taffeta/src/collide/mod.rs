@@ -7,7 +7,7 @@ mod contact;
 pub mod proximity;
 pub mod query;
 #[cfg(test)]
-mod random;
+pub(crate) mod random;
 mod rows;
 mod sdf;
 pub mod soup;
