@@ -4,6 +4,7 @@ mod barrier;
 mod body;
 pub mod bound;
 mod contact;
+pub mod particles;
 pub mod proximity;
 pub mod query;
 #[cfg(test)]
@@ -11,6 +12,8 @@ pub(crate) mod random;
 mod rows;
 mod sdf;
 pub mod soup;
+mod spheres;
+pub mod swept;
 
 pub use barrier::{Barrier, Moment, Work};
 pub use body::{Body, Pose};
