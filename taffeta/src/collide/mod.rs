@@ -14,6 +14,7 @@ mod sdf;
 pub mod soup;
 mod spheres;
 pub mod swept;
+pub mod untangle;
 
 pub use barrier::{Barrier, Moment, Work};
 pub use body::{Body, Pose};

@@ -12,6 +12,7 @@ use crate::wide::Particle;
 
 pub(crate) use crossings::crossing_pairs;
 pub use crossings::{Crossing, Part, crossings, intersecting_pairs};
+pub(crate) use exact::{segment_meets_triangle, side_of_plane};
 
 /// Stretch of the mesh edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
