@@ -109,11 +109,11 @@ fn check_scene(name: &str) -> Result<Findings, Fault> {
                 collider: false,
             };
             let parts: Vec<Part> = model.cloths.iter().map(part).collect();
-            let name = |(i, cloth): (usize, &ClothPart)| match cloth.name.as_str() {
+            let title = |(i, cloth): (usize, &ClothPart)| match cloth.name.as_str() {
                 "" => format!("cloth.{i}"),
                 name => name.to_string(),
             };
-            let names: Vec<String> = model.cloths.iter().enumerate().map(name).collect();
+            let names: Vec<String> = model.cloths.iter().enumerate().map(title).collect();
             problems.extend(crossing(&parts, &names, &mut figures));
             problems.extend(inside_colliders(&sim));
             let (vertices, triangles) = (model.particles(), model.triangles.len());

@@ -142,6 +142,52 @@ pub fn contours(web: &Web, corners: &[[Vec3; 3]], pairs: &[[u32; 2]]) -> (Vec<Co
     (found, flat)
 }
 
+/// A contour that ends inside a face is prolonged over at most so many of them.
+const PROLONG: usize = 12;
+
+/// Prolongs a contour where it ends: at the border of one surface, in a face of the other. If the border of the other is not far either, as where a cloth
+/// is folded edge on edge, the contour all but divides it. Nodes of the way there, by surface; each has the last triangle of the one that ended for its face.
+pub fn prolonged(web: &Web, corners: &[[Vec3; 3]], contour: &Contour) -> [Vec<Node>; 2] {
+    let mut more = [Vec::new(), Vec::new()];
+    for (surface, trace) in contour.traces.iter().enumerate() {
+        for node in trace {
+            let edge = &web.edges[node.edge as usize];
+            if edge.triangles[1] != NONE {
+                continue;
+            }
+            let last = edge.triangles[0];
+            let [a, b, c] = corners[last as usize];
+            let normal = (b - a).cross(c - a);
+            let side = |k: usize| corners[last as usize][k];
+            let k =
+                (0..3).find(|&k| web.sides[last as usize][k] == node.edge).expect("an edge of its triangle");
+            let (p, along, opposite) = (side(k), side((k + 1) % 3) - side(k), side((k + 2) % 3));
+            let out = along.cross(normal);
+            let out = if out.dot(opposite - p) > 0.0 { -out } else { out };
+            let (mut face, mut from, mut way) = (node.face, NONE, Vec::new());
+            for _ in 0..PROLONG {
+                // The plane of the last triangle leaves the face through another edge, away from the triangle.
+                let exit = (0..3).find(|&k| {
+                    let (u, v) = (corners[face as usize][k], corners[face as usize][(k + 1) % 3]);
+                    let (low, high) = (normal.dot(u - a), normal.dot(v - a));
+                    let ahead = || out.dot(u.lerp(v, low / (low - high)) - p) > 0.0;
+                    web.sides[face as usize][k] != from && low * high < 0.0 && ahead()
+                });
+                let Some(k) = exit else { break };
+                from = web.sides[face as usize][k];
+                way.push(Node { edge: from, face: last });
+                let [t, u] = web.edges[from as usize].triangles;
+                if u == NONE {
+                    more[1 - surface].append(&mut way);
+                    break;
+                }
+                face = if t == face { u } else { t };
+            }
+        }
+    }
+    more
+}
+
 /// What a contour cuts off.
 #[derive(Clone, Debug, Default)]
 pub struct Region {

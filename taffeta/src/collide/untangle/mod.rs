@@ -24,7 +24,7 @@ use crate::lanes::SimdLevel;
 use crate::metrics::crossing_pairs;
 use crate::par::Team;
 use crate::wide::Particle;
-use contours::{Flood, Web, contours};
+use contours::{Flood, Web, contours, prolonged};
 use push::Moves;
 
 /// How cloth is untangled.
@@ -72,6 +72,11 @@ const TAKES_ALONG: f32 = 1e-3;
 /// Rounds without fewer crossings after which the best state so far is as good as it gets.
 const PATIENCE: u32 = 80;
 
+/// Rounds without fewer crossings after which everything is shaken.
+const STUCK: u32 = 20;
+/// How far vertices are shaken, in mean edge lengths.
+const SHAKE: f32 = 1e-3;
+
 /// Untangles the cloths of a soup. `edges` have their rest lengths (m). What cannot be undone is left and reported.
 pub fn untangle(
     team: &mut Team,
@@ -108,15 +113,25 @@ pub fn untangle(
     let mut flood = Flood::new(soup.vertices(), web.edges.len());
     let mut moves = Moves::new(soup.vertices());
     let mut springs = Springs { edges, mean, active: vec![false; soup.vertices()], from: x.to_vec() };
-    let (mut best, mut patience) = (x.to_vec(), PATIENCE);
+    let (mut best, mut patience, mut regular) = (x.to_vec(), PATIENCE, true);
     while report.rounds < settings.rounds && patience > 0 {
         report.rounds += 1;
-        let (curves, flat) = contours(&web, &corners, &pairs);
+        let (mut curves, mut flat) = contours(&web, &corners, &pairs);
+        if flat.is_empty() && (std::mem::take(&mut regular) || patience % STUCK == 0) {
+            shake(x, &soup.triangles, &pairs, SHAKE * mean, report.rounds);
+            (corners, pairs) = crossing(team, x);
+            (curves, flat) = contours(&web, &corners, &pairs);
+        }
         for contour in &curves {
             let mut pushed = 0;
-            for trace in &contour.traces {
-                let region = flood.region(&web, trace);
-                pushed += push::region(&web, x, (&region, &flood), (gap, most), &mut moves);
+            for more in [Default::default(), prolonged(&web, &corners, contour)] {
+                if pushed > 0 {
+                    break;
+                }
+                for (trace, more) in contour.traces.iter().zip(&more) {
+                    let region = flood.region(&web, &[&trace[..], more].concat());
+                    pushed += push::region(&web, x, (&region, &flood), (gap, most), &mut moves);
+                }
             }
             if pushed == 0 {
                 push::shorten(&web, x, contour, most, &mut moves);
@@ -169,6 +184,24 @@ pub fn untangle(
         report.strain = report.strain.max((length - rest).abs() / rest);
     }
     report
+}
+
+/// Moves the free corners of crossing triangles a little, each its own way. Of regular meshes many edges go exactly through other edges, so that it
+/// cannot be said which faces they cross.
+fn shake(x: &mut [Particle], triangles: &[[u32; 3]], pairs: &[[u32; 2]], by: f32, round: u32) {
+    let mut corners: Vec<u32> = pairs.iter().flatten().flat_map(|&t| triangles[t as usize]).collect();
+    corners.sort_unstable();
+    corners.dedup();
+    for v in corners.into_iter().filter(|&v| x[v as usize].w != 0.0).collect::<Vec<_>>() {
+        let mut bits = (v as u64) << 32 | round as u64;
+        for c in &mut x[v as usize].p {
+            // The finalizer of SplitMix64 (Steele, Lea, Flood 2014).
+            bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mixed = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            *c += by * (((mixed ^ mixed >> 31) >> 40) as f32 / (1u64 << 23) as f32 - 1.0);
+        }
+    }
 }
 
 /// Edges around what has moved, as springs.

@@ -149,6 +149,32 @@ fn held_vertices_and_colliders_stay() {
     assert!((0..tangle.x.len()).all(|i| tangle.x[i].w == before[i].w));
 }
 
+/// Random heaps: what comes of them is reported honestly, and most are clean.
+#[test]
+fn crumpled_sheets_come_apart() {
+    let mut clean = 0;
+    for seed in 0..6 {
+        let mesh = sheet(1.0, 16);
+        let mut random = Random(seed);
+        let waves: Vec<(Vec3, Vec3, f32)> =
+            (0..3).map(|_| (random.vector(), random.vector() * 12.0, 6.0 * random.next())).collect();
+        let crumple = |p: Vec3| {
+            let wave = |&(way, rate, phase): &(Vec3, Vec3, f32)| way * 0.06 * (rate.dot(p) + phase).sin();
+            let folded = Vec3::new(p.x.abs() * 0.9, 0.012 * p.x.signum(), p.z);
+            folded + waves.iter().map(wave).sum::<Vec3>() * Vec3::new(0.3, p.x.signum(), 0.3)
+        };
+        let at = placed(&mesh, crumple);
+        let mut tangle = tangle(&[(mesh, at, false)]);
+        let before = tangle.crossings();
+        let report =
+            untangle(&mut Team::new(1), &tangle.soup, &tangle.edges, &mut tangle.x, &Settings::default());
+        println!("heap {seed}: {report:?}");
+        assert_eq!((report.before, report.remaining), (before, tangle.crossings()));
+        clean += usize::from(report.remaining == 0);
+    }
+    assert!(clean >= 5, "{clean}");
+}
+
 #[test]
 fn clean_cloth_is_left_alone() {
     let mut tangle = standing(0.7, -0.01);
