@@ -193,8 +193,8 @@ pub fn prolonged(web: &Web, corners: &[[Vec3; 3]], contour: &Contour) -> [Vec<No
 pub struct Region {
     /// Its vertices; none if the contour does not go round anything.
     pub vertices: Vec<u32>,
-    /// Edges that the contour cuts, from a vertex inside.
-    pub gates: Vec<(u32, Node)>,
+    /// Edges that the contour cuts, from a vertex inside, and of which surface they are.
+    pub gates: Vec<(u32, Node, usize)>,
 }
 
 /// Room for flood fills.
@@ -220,17 +220,16 @@ impl Flood {
         self.cut[edge as usize] == self.fill
     }
 
-    /// The smaller side of the mesh along a trace, if the trace divides the mesh.
-    pub fn region(&mut self, web: &Web, trace: &[Node]) -> Region {
+    /// The smaller side of the mesh along a trace, if the trace divides the mesh. Every node comes with its surface.
+    pub fn region(&mut self, web: &Web, mut trace: Vec<(Node, usize)>) -> Region {
         self.fill += 1;
-        let mut cuts: Vec<Node> = trace.to_vec();
-        cuts.sort_unstable();
+        trace.sort_unstable();
         // An edge that goes through twice ends on the side where it began.
-        let odd = cuts.chunk_by(|a, b| a.edge == b.edge).filter(|nodes| nodes.len() % 2 == 1);
-        let cuts: Vec<Node> = odd.map(|nodes| nodes[0]).collect();
-        cuts.iter().for_each(|cut| self.cut[cut.edge as usize] = self.fill);
+        let odd = trace.chunk_by(|a, b| a.0.edge == b.0.edge).filter(|nodes| nodes.len() % 2 == 1);
+        let cuts: Vec<(Node, usize)> = odd.map(|nodes| nodes[0]).collect();
+        cuts.iter().for_each(|cut| self.cut[cut.0.edge as usize] = self.fill);
         let mut region = Region::default();
-        for cut in &cuts {
+        for (cut, _) in &cuts {
             let ends = web.edges[cut.edge as usize].vertices;
             if ends.iter().any(|&v| self.inside(v)) {
                 continue;
@@ -239,11 +238,11 @@ impl Flood {
             part.iter().for_each(|&v| self.seen[v as usize] = (self.fill, true));
             region.vertices.extend(part);
         }
-        for &cut in &cuts {
+        for &(cut, surface) in &cuts {
             let [a, b] = web.edges[cut.edge as usize].vertices;
             match (self.inside(a), self.inside(b)) {
-                (true, false) => region.gates.push((a, cut)),
-                (false, true) => region.gates.push((b, cut)),
+                (true, false) => region.gates.push((a, cut, surface)),
+                (false, true) => region.gates.push((b, cut, surface)),
                 _ => {}
             }
         }

@@ -24,7 +24,7 @@ use crate::lanes::SimdLevel;
 use crate::metrics::crossing_pairs;
 use crate::par::Team;
 use crate::wide::Particle;
-use contours::{Flood, Web, contours, prolonged};
+use contours::{Contour, Flood, Node, Web, contours, prolonged};
 use push::Moves;
 
 /// How cloth is untangled.
@@ -124,13 +124,13 @@ pub fn untangle(
         }
         for contour in &curves {
             let mut pushed = 0;
-            for more in [Default::default(), prolonged(&web, &corners, contour)] {
+            for traces in divisions(&web, &corners, contour) {
+                for trace in traces {
+                    let region = flood.region(&web, trace);
+                    pushed += push::region(&web, x, (&region, &flood), (gap, most), &mut moves);
+                }
                 if pushed > 0 {
                     break;
-                }
-                for (trace, more) in contour.traces.iter().zip(&more) {
-                    let region = flood.region(&web, &[&trace[..], more].concat());
-                    pushed += push::region(&web, x, (&region, &flood), (gap, most), &mut moves);
                 }
             }
             if pushed == 0 {
@@ -184,6 +184,17 @@ pub fn untangle(
         report.strain = report.strain.max((length - rest).abs() / rest);
     }
     report
+}
+
+/// What a contour might divide, the likeliest first: either surface by its own trace; the same with the trace prolonged to the border; or, where both surfaces are one
+/// and the contour begins and ends at a fold, a pocket at the fold by both together.
+fn divisions(web: &Web, corners: &[[Vec3; 3]], contour: &Contour) -> [Vec<Vec<(Node, usize)>>; 3] {
+    let of = |surface: usize, nodes: &[Node]| nodes.iter().map(|&n| (n, surface)).collect::<Vec<_>>();
+    let own: Vec<_> = (0..2).map(|k| of(k, &contour.traces[k])).collect();
+    let more = prolonged(web, corners, contour);
+    let whole: Vec<_> = (0..2).map(|k| [&own[k][..], &of(k, &more[k])].concat()).collect();
+    let both = whole.concat();
+    [own, whole, vec![both]]
 }
 
 /// Moves the free corners of crossing triangles a little, each its own way. Of regular meshes many edges go exactly through other edges, so that it

@@ -1,5 +1,7 @@
 //! Which way crossed surfaces are pushed.
 
+use std::collections::BTreeMap;
+
 use glam::Vec3;
 
 use super::contours::{Contour, Flood, Node, Region, Web};
@@ -49,6 +51,19 @@ fn normal(web: &Web, x: &[Particle], face: u32) -> Vec3 {
     (b - a).cross(c - a).normalize_or_zero()
 }
 
+/// What a vertex of a region comes back through.
+#[derive(Clone, Copy)]
+struct Way {
+    /// A face of the surface that cut it off.
+    face: u32,
+    /// On which side of it the rest is, ±1.
+    side: f32,
+    /// Of which surface of the contour the vertex is.
+    surface: usize,
+    /// The vertex from which the surface was followed.
+    from: u32,
+}
+
 /// Brings a region back through the surface that cut it off: every vertex of it to the side of the surface on which the rest is (Baraff, Witkin, Kass 2003).
 /// The surface is followed from the contour, vertex by vertex, so that no other layer is taken for it. Says how many were pushed.
 pub fn region(
@@ -58,31 +73,40 @@ pub fn region(
     (gap, most): (f32, f32),
     moves: &mut Moves,
 ) -> usize {
-    let mut pushed = 0;
-    let mut known: std::collections::BTreeMap<u32, (u32, f32)> = Default::default();
+    let mut ways: BTreeMap<u32, Way> = BTreeMap::new();
     let mut queue = Vec::new();
-    for &(v, Node { edge, face }) in &region.gates {
-        let n = normal(web, x, face);
+    for &(v, Node { edge, face }, surface) in &region.gates {
         // The rest is where the other end of the edge is.
-        let side = n.dot(at(x, web.across(edge, v)) - at(x, v)).signum();
-        if known.insert(v, (face, side)).is_none() {
+        let side = normal(web, x, face).dot(at(x, web.across(edge, v)) - at(x, v)).signum();
+        ways.entry(v).or_insert_with(|| {
             queue.push(v);
-        }
+            Way { face, side, surface, from: v }
+        });
     }
     let mut next = 0;
     while let Some(&v) = queue.get(next) {
         next += 1;
-        let (from, side) = known[&v];
-        let face = nearest(web, x, flood, v, from);
-        known.insert(v, (face, side));
+        let way = Way { from: v, ..ways[&v] };
         for &edge in web.edges_at(v).iter().filter(|&&e| !flood.is_cut(e)) {
-            let other = web.across(edge, v);
-            if !known.contains_key(&other) {
-                known.insert(other, (face, side));
+            ways.entry(web.across(edge, v)).or_insert_with_key(|&other| {
                 queue.push(other);
-            }
+                way
+            });
         }
+    }
+    let mut pushed = 0;
+    for v in queue {
+        let Way { side, surface, from, .. } = ways[&v];
+        let own = |face: u32| {
+            let of = |corner: &u32| ways.get(corner).is_some_and(|way| way.surface == surface);
+            web.triangles[face as usize].iter().any(of)
+        };
+        let face = nearest(web, x, v, ways[&from].face, own);
+        ways.insert(v, Way { face, side, surface, from });
         let [a, b, c] = web.triangles[face as usize];
+        if [a, b, c].contains(&v) {
+            continue;
+        }
         let particles = [v, a, b, c];
         let near = proximity(Kind::PointTriangle, particles.map(|v| at(x, v)));
         let n = normal(web, x, face) * side;
@@ -97,8 +121,8 @@ pub fn region(
     pushed
 }
 
-/// The face nearest to a vertex, going downhill from `from`. Faces of the region itself do not count.
-fn nearest(web: &Web, x: &[Particle], flood: &Flood, v: u32, from: u32) -> u32 {
+/// The face nearest to a vertex, going downhill from `from`. The vertex's own surface does not count.
+fn nearest(web: &Web, x: &[Particle], v: u32, from: u32, own: impl Fn(u32) -> bool) -> u32 {
     let distance = |face: u32| {
         let [a, b, c] = web.triangles[face as usize];
         proximity(Kind::PointTriangle, [v, a, b, c].map(|v| at(x, v))).distance
@@ -108,7 +132,7 @@ fn nearest(web: &Web, x: &[Particle], flood: &Flood, v: u32, from: u32) -> u32 {
         let around = web.triangles[best as usize].iter().flat_map(|&corner| web.triangles_at(corner));
         let before = best;
         for &face in around {
-            if face == best || web.triangles[face as usize].iter().any(|&corner| flood.inside(corner)) {
+            if face == best || own(face) {
                 continue;
             }
             let d = distance(face);
