@@ -79,6 +79,8 @@ pub struct Node {
 pub struct Contour {
     /// Nodes with edges of the first surface, and of the second.
     pub traces: [Vec<Node>; 2],
+    /// Vertices where it ends because the two surfaces are one and meet there: the tips of folds.
+    pub tips: Vec<u32>,
 }
 
 /// Follows the crossings of `pairs` of triangles to contours. Pairs that overlap in one plane are no part of a contour and given apart.
@@ -121,6 +123,10 @@ pub fn contours(web: &Web, corners: &[[Vec3; 3]], pairs: &[[u32; 2]]) -> (Vec<Co
         let mut contour = Contour::default();
         while let Some(&pair) = queue.get(next) {
             next += 1;
+            // Of two triangles with a common vertex one end of the contour is in a node and the other in the vertex.
+            let [t, u] = pairs[pair as usize].map(|t| web.triangles[t as usize]);
+            let common = t.into_iter().find(|v| u.contains(v));
+            contour.tips.extend(common.filter(|_| of_pair[pair as usize].len() == 1));
             for &n in &of_pair[pair as usize] {
                 if std::mem::replace(&mut seen[n as usize], true) {
                     continue;
@@ -202,27 +208,35 @@ pub struct Flood {
     /// Last fill that came to each vertex, and from which side.
     seen: Vec<(u32, bool)>,
     cut: Vec<u32>,
+    /// Last fill for which each vertex was a wall.
+    wall: Vec<u32>,
     fill: u32,
 }
 
 impl Flood {
     pub fn new(vertices: usize, edges: usize) -> Self {
-        Flood { seen: vec![(0, false); vertices], cut: vec![0; edges], fill: 0 }
+        Flood { seen: vec![(0, false); vertices], cut: vec![0; edges], wall: vec![0; vertices], fill: 0 }
     }
 
     /// Whether a vertex is in the last region.
-    pub fn inside(&self, v: u32) -> bool {
+    fn inside(&self, v: u32) -> bool {
         self.seen[v as usize] == (self.fill, true)
     }
 
-    /// Whether an edge was cut by the last contour.
-    pub fn is_cut(&self, edge: u32) -> bool {
-        self.cut[edge as usize] == self.fill
+    /// Whether an edge was cut by the last contour, or ends in its tip.
+    pub fn is_cut(&self, web: &Web, edge: u32) -> bool {
+        let tip = web.edges[edge as usize].vertices.iter().any(|&v| self.is_wall(v));
+        tip || self.cut[edge as usize] == self.fill
     }
 
-    /// The smaller side of the mesh along a trace, if the trace divides the mesh. Every node comes with its surface.
-    pub fn region(&mut self, web: &Web, mut trace: Vec<(Node, usize)>) -> Region {
+    fn is_wall(&self, v: u32) -> bool {
+        self.wall[v as usize] == self.fill
+    }
+
+    /// The smaller side of the mesh along a trace that goes through `tips`, if it divides the mesh. Every node comes with its surface.
+    pub fn region(&mut self, web: &Web, mut trace: Vec<(Node, usize)>, tips: &[u32]) -> Region {
         self.fill += 1;
+        tips.iter().for_each(|&v| self.wall[v as usize] = self.fill);
         trace.sort_unstable();
         // An edge that goes through twice ends on the side where it began.
         let odd = trace.chunk_by(|a, b| a.0.edge == b.0.edge).filter(|nodes| nodes.len() % 2 == 1);
@@ -231,7 +245,7 @@ impl Flood {
         let mut region = Region::default();
         for (cut, _) in &cuts {
             let ends = web.edges[cut.edge as usize].vertices;
-            if ends.iter().any(|&v| self.inside(v)) {
+            if ends.iter().any(|&v| self.inside(v) || self.is_wall(v)) {
                 continue;
             }
             let Some(part) = self.smaller_side(web, ends) else { return Region::default() };
@@ -257,7 +271,7 @@ impl Flood {
         for next in 0.. {
             for s in 0..2 {
                 let Some(&v) = queues[s].get(next) else { return Some(std::mem::take(&mut queues[s])) };
-                for &edge in web.edges_at(v).iter().filter(|&&e| !self.is_cut(e)) {
+                for &edge in web.edges_at(v).iter().filter(|&&e| !self.is_cut(web, e)) {
                     let other = web.across(edge, v);
                     match side.get(&other) {
                         None => {

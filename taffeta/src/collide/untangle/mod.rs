@@ -126,7 +126,7 @@ pub fn untangle(
             let mut pushed = 0;
             for traces in divisions(&web, &corners, contour) {
                 for trace in traces {
-                    let region = flood.region(&web, trace);
+                    let region = flood.region(&web, trace, &contour.tips);
                     pushed += push::region(&web, x, (&region, &flood), (gap, most), &mut moves);
                 }
                 if pushed > 0 {

@@ -87,7 +87,7 @@ pub fn region(
     while let Some(&v) = queue.get(next) {
         next += 1;
         let way = Way { from: v, ..ways[&v] };
-        for &edge in web.edges_at(v).iter().filter(|&&e| !flood.is_cut(e)) {
+        for &edge in web.edges_at(v).iter().filter(|&&e| !flood.is_cut(web, e)) {
             ways.entry(web.across(edge, v)).or_insert_with_key(|&other| {
                 queue.push(other);
                 way
