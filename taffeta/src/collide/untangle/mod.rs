@@ -282,7 +282,12 @@ impl Springs<'_> {
             detector.detect(team, SimdLevel::best(), soup, x, &looks);
             self.from.copy_from_slice(x);
             self.relax(x, SWEEPS);
-            detector.clamp(team, x);
+            for ((x, c), &b) in x.iter_mut().zip(detector.center()).zip(detector.bounds()) {
+                let way = Vec3::from(x.p) - Vec3::from(c.p);
+                if way.length() > b {
+                    x.p = (Vec3::from(c.p) + way * (b / way.length())).into();
+                }
+            }
             self.spread(web, x);
         }
     }

@@ -20,10 +20,8 @@ fn tangle(parts: &[(TriMesh, Vec<Vec3>, bool)]) -> Tangle {
         rest.extend(mesh.positions.iter().map(|&p| Particle { p, w: 1.0 }));
         x.extend(at.iter().map(|&p| Particle { p: p.into(), w: 1.0 }));
     }
-    let part =
-        |(triangles, part): (&'static [[u32; 3]], bool)| Part { triangles, radius: 0.001, kinematic: part };
-    let parts: Vec<Part> = (lists.into_iter().zip(parts))
-        .map(|(triangles, (_, _, collider))| part((triangles.leak(), *collider)))
+    let parts: Vec<Part> = (lists.iter().zip(parts))
+        .map(|(triangles, part)| Part { triangles, radius: 0.001, margin: 0.0, kinematic: part.2 })
         .collect();
     let soup = Soup::new(&parts, &rest);
     let length = |&[a, b]: &[u32; 2]| {
@@ -51,7 +49,6 @@ impl Tangle {
         let before = self.crossings();
         assert!(before > 3, "{name}: {before}");
         let report = untangle(&mut Team::new(1), &self.soup, &self.edges, &mut self.x, &Settings::default());
-        println!("{name}: {report:?}");
         assert_eq!((report.before, report.remaining, self.crossings()), (before, 0, 0), "{name}: {report:?}");
         assert!(report.strain < strain, "{name}: {report:?}");
         report
@@ -72,12 +69,12 @@ fn standing(turned: f32, depth: f32) -> Tangle {
 
 #[test]
 fn a_sheet_whose_edge_went_through_another_comes_back() {
-    standing(0.05, 0.07).check("edge", 0.25);
+    standing(0.05, 0.07).check("edge", 0.05);
 }
 
 #[test]
 fn a_corner_that_went_through_comes_back() {
-    let report = standing(0.7, 0.1).check("corner", 0.25);
+    let report = standing(0.7, 0.1).check("corner", 0.06);
     assert!(report.farthest < 0.15, "{report:?}");
 }
 
@@ -102,7 +99,7 @@ fn a_cloth_folded_through_itself_comes_apart() {
             Vec3::new(x, y, p.z) + random.vector() * noise
         };
         let at = placed(&mesh, bend);
-        tangle(&[(mesh, at, false)]).check(&format!("folded, noise {noise}"), 0.35);
+        tangle(&[(mesh, at, false)]).check(&format!("folded, noise {noise}"), 0.02);
     }
 }
 
@@ -114,7 +111,7 @@ fn layers_exchanged_over_a_patch_change_back() {
     let (low, high) = (placed(&below, bulge), placed(&above, |p| p + Vec3::Y * 0.01));
     let mut tangle = tangle(&[(below, low, false), (above, high, false)]);
     let before = tangle.x.clone();
-    let report = tangle.check("patch", 0.1);
+    let report = tangle.check("patch", 0.02);
     assert!(report.farthest < 0.03, "{report:?}");
     // Far from the patch nothing moved.
     for (x, before) in tangle.x.iter().zip(&before).filter(|(_, b)| b.p[0].abs() > 0.45) {
@@ -130,7 +127,7 @@ fn coincident_layers_come_apart() {
         let mut random = Random(2);
         let at = placed(&one, |p| p);
         let close = placed(&other, |p| p + random.vector() * noise);
-        tangle(&[(one, at, false), (other, close, false)]).check(&format!("coincident, noise {noise}"), 0.2);
+        tangle(&[(one, at, false), (other, close, false)]).check(&format!("coincident, noise {noise}"), 0.02);
     }
 }
 
@@ -143,16 +140,15 @@ fn held_vertices_and_colliders_stay() {
     let high = tangle.x[count..].iter().map(|x| x.p[1]).fold(f32::MIN, f32::max);
     tangle.x[count..].iter_mut().filter(|x| x.p[1] > high - 0.08).for_each(|x| x.w = 0.0);
     let before = tangle.x.clone();
-    tangle.check("held", 0.3);
+    tangle.check("held", 0.15);
     let held = |i: usize| i < count || before[i].w == 0.0;
     assert!((0..tangle.x.len()).all(|i| !held(i) || tangle.x[i] == before[i]));
     assert!((0..tangle.x.len()).all(|i| tangle.x[i].w == before[i].w));
 }
 
-/// Random heaps: what comes of them is reported honestly, and most are clean.
+/// Random heaps, folded sharply, with pockets at the fold that are inside out.
 #[test]
 fn crumpled_sheets_come_apart() {
-    let mut clean = 0;
     for seed in 0..6 {
         let mesh = sheet(1.0, 16);
         let mut random = Random(seed);
@@ -165,14 +161,13 @@ fn crumpled_sheets_come_apart() {
         };
         let at = placed(&mesh, crumple);
         let mut tangle = tangle(&[(mesh, at, false)]);
-        let before = tangle.crossings();
-        let report =
-            untangle(&mut Team::new(1), &tangle.soup, &tangle.edges, &mut tangle.x, &Settings::default());
-        println!("heap {seed}: {report:?}");
-        assert_eq!((report.before, report.remaining), (before, tangle.crossings()));
-        clean += usize::from(report.remaining == 0);
+        let mut again = tangle.x.clone();
+        tangle.check(&format!("heap {seed}"), 0.06);
+        if seed == 0 {
+            untangle(&mut Team::new(2), &tangle.soup, &tangle.edges, &mut again, &Settings::default());
+            assert!(again == tangle.x, "the same on two threads");
+        }
     }
-    assert!(clean >= 5, "{clean}");
 }
 
 #[test]
