@@ -72,6 +72,8 @@ const TAKES_ALONG: f32 = 1e-3;
 /// Rounds without fewer crossings after which the best state so far is as good as it gets.
 const PATIENCE: u32 = 80;
 
+/// With no more pairs left than this, it is looked whether they were gone before edges were brought back.
+const LAST: usize = 32;
 /// Rounds without fewer crossings after which everything is shaken.
 const STUCK: u32 = 20;
 /// How far vertices are shaken, in mean edge lengths.
@@ -150,8 +152,8 @@ pub fn untangle(
         springs.relax(x, SWEEPS);
         springs.spread(&web, x);
         (corners, pairs) = crossing(team, x);
-        if !pairs.is_empty() {
-            // Edges that pull the last crossing closed again have the last word under the bound only.
+        if !pairs.is_empty() && pairs.len() <= LAST {
+            // Edges that pull the last crossings closed again have to wait for the bound.
             let (at, found) = crossing(team, &pushed);
             if found.is_empty() {
                 x.copy_from_slice(&pushed);
