@@ -116,8 +116,10 @@ fn cross(t: ([Vec3; 3], [u32; 3]), u: ([Vec3; 3], [u32; 3])) -> bool {
     let mut common = 0;
     for i in 0..3 {
         if let Some(j) = (common..3).find(|&j| w[j] == v[i]) {
-            (p.swap(common, i), v.swap(common, i));
-            (q.swap(common, j), w.swap(common, j));
+            p.swap(common, i);
+            v.swap(common, i);
+            q.swap(common, j);
+            w.swap(common, j);
             common += 1;
         }
     }

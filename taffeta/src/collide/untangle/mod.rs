@@ -9,7 +9,7 @@
 //! - Triangles that overlap in one plane are lifted off each other.
 //!
 //! No vertex goes further than part of an edge at a time, and in between the edges around what has moved are brought back to their lengths. When nothing crosses any
-//! more they are relaxed further, under the bound of contact, so that nothing can cross again ([`bound`](super::bound)). Held vertices and colliders do not
+//! more they are relaxed further, under the bound of contact, so that nothing can cross again ([`bound`]). Held vertices and colliders do not
 //! move. It is done once, before a simulation, on one thread for the most part.
 
 mod contours;
