@@ -206,7 +206,7 @@ fn how_long_a_hundred_thousand_triangles_take() {
     let crumpled: Vec<[f32; 3]> = (mesh.positions.iter())
         .map(|&[x, _, z]| {
             let fold = |u: f32| 0.1 * (40.0 * u).sin();
-            [0.3 * x + fold(z), fold(x) + fold(0.7 * z) + 3e-3 * random.signed(), 0.3 * z]
+            [0.3 * x + fold(x), fold(0.8 * x) + fold(0.7 * z) + 3e-3 * random.signed(), 0.3 * z]
         })
         .collect();
     let two: Vec<[f32; 3]> = mesh.positions.iter().map(|&[x, _, z]| [x + 0.0013, 0.0, z + 0.0007]).collect();
