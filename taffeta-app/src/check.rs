@@ -6,7 +6,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 use taffeta::Simulation;
 use taffeta::mesh::{self, NONE, Problem, Severity, Topology, TriMesh};
-use taffeta::metrics::intersecting_pairs;
+use taffeta::metrics::{Crossing, Part, crossings};
+use taffeta::model::ClothPart;
 use taffeta_io::mesh_file::{ENDINGS, read_mesh};
 use taffeta_io::scene_file::load;
 
@@ -76,8 +77,12 @@ fn word(severity: Severity) -> &'static str {
 fn check_mesh(path: &Path) -> Result<Findings, Fault> {
     let mesh = read_mesh(path).map_err(Fault::input)?;
     let mut problems = mesh::check(&mesh);
-    problems.extend(crossings(&mesh.positions, &mesh.triangles));
     let (mut about, mut figures) = describe(&mesh);
+    // Only where every triangle has its vertices.
+    if !problems.iter().any(|p| p.kind == "index-out-of-range") {
+        let part = Part { positions: &mesh.positions, triangles: &mesh.triangles, collider: false };
+        problems.extend(crossing(&[part], &[String::new()], &mut figures));
+    }
     about = format!("{}: {about}", path.display());
     figures["file"] = json!(path);
     figures["kind"] = "mesh".into();
@@ -97,9 +102,20 @@ fn check_scene(name: &str) -> Result<Findings, Fault> {
     let mut figures = json!({ "kind": "scene", "scene": loaded.name, "cloths": loaded.scene.cloth.len() });
     let about = match Simulation::new(&loaded.scene) {
         Ok(sim) => {
-            problems.extend(crossings(sim.positions(), sim.triangles()));
-            problems.extend(inside_colliders(&sim));
             let model = sim.model();
+            let part = |cloth: &ClothPart| Part {
+                positions: sim.positions(),
+                triangles: &sim.triangles()[cloth.triangles.clone()],
+                collider: false,
+            };
+            let parts: Vec<Part> = model.cloths.iter().map(part).collect();
+            let title = |(i, cloth): (usize, &ClothPart)| match cloth.name.as_str() {
+                "" => format!("cloth.{i}"),
+                name => name.to_string(),
+            };
+            let names: Vec<String> = model.cloths.iter().enumerate().map(title).collect();
+            problems.extend(crossing(&parts, &names, &mut figures));
+            problems.extend(inside_colliders(&sim));
             let (vertices, triangles) = (model.particles(), model.triangles.len());
             figures["vertices"] = vertices.into();
             figures["triangles"] = triangles.into();
@@ -155,19 +171,45 @@ fn describe(mesh: &TriMesh) -> (String, Value) {
     (about, figures)
 }
 
-/// Triangles that cross: contact keeps cloth from crossing, but cannot know which side is the right one.
-fn crossings(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Option<Problem> {
-    let pairs = intersecting_pairs(positions, triangles);
-    let [a, b] = *pairs.first()?;
-    let more = if pairs.len() > 1 { format!(" (and {} pairs more)", pairs.len() - 1) } else { String::new() };
+/// Crossings that are named one by one; more are only counted.
+const NAMED: usize = 4;
+
+/// Triangles that cross: contact keeps cloth from crossing, but cannot know which side is the right one. The figures get all counts and the first places.
+fn crossing(parts: &[Part], names: &[String], figures: &mut Value) -> Option<Problem> {
+    let found = crossings(parts);
+    let of = |c: &Crossing, k: usize| names[c.parts[k] as usize].as_str();
+    figures["intersecting_pairs"] = found.len().into();
+    figures["crossings"] = found
+        .iter()
+        .take(8)
+        .map(|c| json!({ "parts": [of(c, 0), of(c, 1)], "triangles": c.triangles, "position": c.point }))
+        .collect();
+    let place = |c: &Crossing| {
+        let [a, b] = c.triangles;
+        let [x, y, z] = c.point;
+        let pair = match (of(c, 0), of(c, 1)) {
+            ("", "") => format!("triangles {a} and {b}"),
+            (one, other) if one == other => format!("triangles {a} and {b} of '{one}'"),
+            (one, other) => format!("triangle {a} of '{one}' and {b} of '{other}'"),
+        };
+        (pair, format!("at ({x:.4}, {y:.4}, {z:.4}) m"))
+    };
+    let (pair, at) = place(found.first()?);
+    let mut message = format!("{pair} cross {at}");
+    for c in found.iter().take(NAMED).skip(1) {
+        let (pair, at) = place(c);
+        let _ = write!(message, ", {pair} {at}");
+    }
+    if found.len() > NAMED {
+        let _ = write!(message, " (and {} pairs more)", found.len() - NAMED);
+    }
+    message += "; move the layers apart, contact cannot tell which side is right";
     Some(Problem {
         severity: Severity::Error,
         kind: "intersecting",
-        at: pairs.iter().take(8).map(|pair| pair[0] as usize).collect(),
-        count: pairs.len(),
-        message: format!(
-            "triangles {a} and {b} cross{more}; move the layers apart, contact cannot tell which side is right"
-        ),
+        at: found.iter().take(8).map(|c| c.triangles[0] as usize).collect(),
+        count: found.len(),
+        message,
     })
 }
 

@@ -54,11 +54,19 @@ fn checks_find_what_is_wrong_and_say_where() {
     write("crossing.obj", "v 0 0 0\nv 1 0 0\nv 0 0 1\nv .2 -1 .2\nv .3 1 .2\nv .2 1 .3\nf 1 2 3\nf 4 5 6\n");
     write("bad.toml", "[[cloth]]\n[[cloth.pin]]\nselect.vertices = [5000]\n");
     write("mesh.toml", "[[cloth]]\nmesh = 'bad.obj'\n");
+    let sheet = |name: &str, turned: &str| {
+        format!(
+            "[[cloth]]\nname = '{name}'\nsize = 1.0\nresolution = 4\nposition = [0.01, 1.0, 0.02]\n{turned}\n"
+        )
+    };
+    let crossed = [sheet("level", ""), sheet("upright", "rotation = [80.0, 10.0, 0.0]")];
+    write("crossed.toml", &crossed.concat());
 
     let cases = [
         ("good.obj", 0, "no problems"),
         ("bad.obj", 1, "triangle 1"),
         ("crossing.obj", 1, "triangles 0 and 1 cross"),
+        ("crossed.toml", 1, "of 'upright' cross at ("),
         ("hang", 0, "no problems"),
         ("bad.toml", 1, "bad.toml:3:1"),
         ("mesh.toml", 1, "cloth.0.mesh: triangle 1"),
@@ -71,6 +79,13 @@ fn checks_find_what_is_wrong_and_say_where() {
         assert_eq!(value["ok"], code == 0, "{what}");
         assert_eq!(value["problems"].as_array().unwrap().is_empty(), code == 0, "{what}");
     }
+    let value = json(&run(folder, "check crossed.toml --json"));
+    let pairs = value["intersecting_pairs"].as_u64().unwrap();
+    assert!(pairs >= 4 && value["problems"][0]["count"] == pairs, "{value}");
+    let first = &value["crossings"][0];
+    assert_eq!(first["parts"], serde_json::json!(["level", "upright"]));
+    // Where it says they cross, the level one is.
+    assert!((first["position"][1].as_f64().unwrap() - 1.0).abs() < 1e-6, "{first}");
     let value = json(&run(folder, "check good.obj --json"));
     assert_eq!((&value["vertices"], &value["boundary_edges"]), (&4.into(), &4.into()));
     assert_eq!((&value["components"], &value["edges"]), (&1.into(), &5.into()));

@@ -4,13 +4,17 @@ mod barrier;
 mod body;
 pub mod bound;
 mod contact;
+pub mod particles;
 pub mod proximity;
 pub mod query;
 #[cfg(test)]
-mod random;
+pub(crate) mod random;
 mod rows;
 mod sdf;
 pub mod soup;
+mod spheres;
+pub mod swept;
+pub mod untangle;
 
 pub use barrier::{Barrier, Moment, Work};
 pub use body::{Body, Pose};

@@ -1,6 +1,7 @@
 //! What is measured of a simulation.
 
 mod crossings;
+mod exact;
 
 use glam::{DVec3, Vec3};
 
@@ -9,7 +10,9 @@ use crate::constraint::{dihedral, distance, isometric, stvk, triangle_bend};
 use crate::model::Model;
 use crate::wide::Particle;
 
-pub use crossings::intersecting_pairs;
+pub(crate) use crossings::crossing_pairs;
+pub use crossings::{Crossing, Part, crossings, intersecting_pairs};
+pub(crate) use exact::{segment_meets_triangle, side_of_plane};
 
 /// Stretch of the mesh edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
