@@ -1,8 +1,11 @@
 //! The description of a scene: plain data, as a scene file has it.
 
+use std::sync::Arc;
+
 use glam::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
 
+use crate::collide::Surface;
 use crate::material::{Fabric, PRESETS, preset};
 use crate::mesh::TriMesh;
 use crate::motion::{Motion, turn_about};
@@ -258,6 +261,16 @@ pub struct Collider {
     pub size: [f32; 3],
     /// Length of a capsule's inner segment, along its y, m.
     pub length: f32,
+    /// A mesh file (OBJ, PLY, glTF) for `shape = "mesh"`, relative to the scene file. With `%d` or `%04d` for a number in its name it is
+    /// a sequence of files, one for each frame of an animation. A glTF file with a skin moves as its animation says.
+    pub mesh: Option<String>,
+    /// The mesh itself; filled from `mesh` by whoever reads files.
+    #[serde(skip)]
+    pub surface: Option<Arc<Surface>>,
+    /// Scale of the mesh.
+    pub scale: f32,
+    /// Bakes a mesh that keeps its shape to a grid of distances.
+    pub sdf: Option<Bake>,
     /// Where its origin is, m. A plane's surface goes through it.
     pub position: [f32; 3],
     /// Turned about x, then y, then z, degrees. A plane faces its y.
@@ -276,6 +289,10 @@ impl Default for Collider {
             radius: 0.5,
             size: [1.0; 3],
             length: 1.0,
+            mesh: None,
+            surface: None,
+            scale: 1.0,
+            sdf: None,
             position: [0.0; 3],
             rotation: [0.0; 3],
             friction: None,
@@ -297,6 +314,17 @@ pub enum ColliderShape {
     Box,
     /// A rounded rod.
     Capsule,
+    /// A triangle mesh.
+    Mesh,
+}
+
+/// How a mesh is baked to distances.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Bake {
+    /// Side length of a cell, m.
+    pub cell: f32,
 }
 
 /// Degrees about x, then y, then z, as a rotation.

@@ -628,12 +628,12 @@ impl Simulation {
 
     /// How many vertices are inside a collider.
     pub fn penetrating_vertices(&self) -> usize {
-        Contacts::penetrating(&self.model, &self.bodies, &self.state.x, 1e-5)
+        metrics::penetration(&self.model, &self.bodies, &self.state.x, 1e-5).vertices
     }
 
-    /// How many pairs of cloth triangles cross each other.
+    /// How many pairs of triangles cross each other: of cloths, or of a cloth and a collider's mesh.
     pub fn intersecting_pairs(&self) -> usize {
-        metrics::intersecting_pairs(&self.positions, self.triangles()).len()
+        metrics::crossings_with_bodies(&self.positions, self.triangles(), &self.bodies).len()
     }
 
     /// A hash of the bits of the positions, for comparing runs.

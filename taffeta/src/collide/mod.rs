@@ -1,6 +1,7 @@
 //! Colliders and contact.
 
 mod barrier;
+mod bake;
 mod body;
 pub mod bound;
 mod contact;
@@ -10,9 +11,14 @@ pub mod query;
 mod random;
 mod rows;
 mod sdf;
+mod solid;
 pub mod soup;
+pub mod surface;
 
 pub use barrier::{Barrier, Moment, Work};
+pub use bake::DistanceGrid;
 pub use body::{Body, Pose};
 pub use contact::{Contact, Contacts};
 pub use sdf::Shape;
+pub use solid::{Closest, Solid};
+pub use surface::Surface;

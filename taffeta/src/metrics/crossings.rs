@@ -2,6 +2,8 @@
 
 use glam::{DVec3, Vec3};
 
+use crate::collide::Body;
+
 /// Pairs of triangles (lower index first) that share no vertex and cross: an edge of one passes through the other.
 ///
 /// Candidates come from a uniform grid over the triangles' bounds; each is tested with its six edges, in double precision.
@@ -62,6 +64,26 @@ pub fn intersecting_pairs(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Vec
         }
     }
     pairs.sort_unstable();
+    pairs
+}
+
+/// The same, with the triangles of collider meshes numbered on after those of the cloths. Bodies may cross bodies and themselves.
+pub fn crossings_with_bodies(
+    positions: &[[f32; 3]],
+    triangles: &[[u32; 3]],
+    bodies: &[Body],
+) -> Vec<[u32; 2]> {
+    if bodies.iter().all(|body| body.triangles().is_empty()) {
+        return intersecting_pairs(positions, triangles);
+    }
+    let (mut all, mut corners) = (positions.to_vec(), triangles.to_vec());
+    for body in bodies {
+        let first = all.len() as u32;
+        all.extend(body.points().iter().map(|p| p.to_array()));
+        corners.extend(body.triangles().iter().map(|t| t.map(|v| v + first)));
+    }
+    let mut pairs = intersecting_pairs(&all, &corners);
+    pairs.retain(|pair| (pair[0] as usize) < triangles.len());
     pairs
 }
 

@@ -226,5 +226,6 @@ fn shape(shape: &Shape) -> Value {
         Shape::Capsule { radius, half_length } => {
             json!({ "kind": "capsule", "radius": radius, "half": half_length })
         }
+        Shape::Mesh => json!({ "kind": "mesh" }),
     }
 }
