@@ -1,7 +1,7 @@
 //! Colliders and contact.
 
-mod barrier;
 mod bake;
+mod barrier;
 mod body;
 pub mod bound;
 mod contact;
@@ -15,8 +15,8 @@ mod solid;
 pub mod soup;
 pub mod surface;
 
-pub use barrier::{Barrier, Moment, Work};
 pub use bake::DistanceGrid;
+pub use barrier::{Barrier, Moment, Work};
 pub use body::{Body, Pose};
 pub use contact::{Contact, Contacts};
 pub use sdf::Shape;
