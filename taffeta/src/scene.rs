@@ -12,6 +12,7 @@ use crate::motion::{Motion, turn_about};
 use crate::params::Params;
 
 pub use crate::force::wind::{Wind, WindKind};
+pub use crate::mesh::generate::{Generate, GeneratedShape};
 
 /// Everything that is simulated together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -48,6 +49,8 @@ pub struct Cloth {
     /// The mesh itself; filled from `mesh` by whoever reads files.
     #[serde(skip)]
     pub shape: Option<TriMesh>,
+    /// A mesh made by code instead of a grid.
+    pub generate: Option<Generate>,
     /// Scale of the mesh.
     pub scale: f32,
     /// Where its origin is put, m. A grid is level and centred on its origin.
@@ -86,6 +89,7 @@ impl Default for Cloth {
             resolution: Pair([32, 32]),
             mesh: None,
             shape: None,
+            generate: None,
             scale: 1.0,
             position: [0.0; 3],
             rotation: [0.0; 3],
@@ -220,6 +224,8 @@ pub struct Pin {
     pub select: Select,
     /// How they move.
     pub motion: Motion,
+    /// The name of a collider that they move along with, as if sewn to it.
+    pub follow: Option<String>,
     /// When they are let go, s.
     pub until: Option<f32>,
 }
@@ -267,6 +273,16 @@ pub struct Collider {
     /// The mesh itself; filled from `mesh` by whoever reads files.
     #[serde(skip)]
     pub surface: Option<Arc<Surface>>,
+    /// A point cache (`.pc2`, `.mdd`) with the positions of the mesh's vertices in each frame of an animation.
+    pub cache: Option<String>,
+    /// A mesh made by code, for `shape = "mesh"`.
+    pub generate: Option<Generate>,
+    /// Frames a second of a sequence of files or a point cache without times, 1/s.
+    pub rate: f32,
+    /// The animation of a glTF file by its name; the first if not given.
+    pub animation: Option<String>,
+    /// Starts the animation again after its end. Otherwise the last shape is kept.
+    pub repeat: bool,
     /// Scale of the mesh.
     pub scale: f32,
     /// Bakes a mesh that keeps its shape to a grid of distances.
@@ -291,6 +307,11 @@ impl Default for Collider {
             length: 1.0,
             mesh: None,
             surface: None,
+            cache: None,
+            generate: None,
+            rate: 24.0,
+            animation: None,
+            repeat: false,
             scale: 1.0,
             sdf: None,
             position: [0.0; 3],

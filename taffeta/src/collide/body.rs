@@ -228,19 +228,35 @@ impl Body {
 fn surface_of(index: usize, c: &scene::Collider) -> Result<Option<Arc<Surface>>, BuildError> {
     let bad =
         |field: &str, problem: String| Err(BuildError::field(format!("collider.{index}.{field}"), problem));
+    let given = c.mesh.is_some() || c.generate.is_some();
     if c.shape != ColliderShape::Mesh {
-        return match c.mesh {
-            Some(_) => bad("mesh", "is given, but the shape is another; write shape = \"mesh\"".into()),
-            None => Ok(None),
+        let field = if c.mesh.is_some() { "mesh" } else { "generate" };
+        if given {
+            return bad(field, "is given, but the shape is another; write shape = \"mesh\"".into());
+        }
+        return if c.sdf.is_some() {
+            bad("sdf", "is for shape = \"mesh\"; this shape has distances of its own".into())
+        } else {
+            Ok(None)
         };
     }
     if !(c.scale > 0.0 && c.scale.is_finite()) {
         return bad("scale", format!("is {}; must be above 0", c.scale));
     }
-    let surface = match (&c.surface, &c.mesh) {
-        (Some(surface), _) => surface.clone(),
-        (None, Some(path)) => return bad("mesh", format!("'{path}' has not been read")),
-        (None, None) => return bad("mesh", "is missing; name a file, such as mesh = \"body.obj\"".into()),
+    if c.mesh.is_some() && c.generate.is_some() {
+        return bad("generate", "a mesh is given too; leave one of them out".into());
+    }
+    let surface = match (&c.surface, &c.generate, &c.mesh) {
+        (Some(surface), ..) => surface.clone(),
+        (None, Some(generate), _) => match generate.surface() {
+            Ok(surface) => Arc::new(surface),
+            Err((part, problem)) => return bad(&format!("generate.{part}"), problem),
+        },
+        (None, None, Some(path)) => return bad("mesh", format!("'{path}' has not been read")),
+        (None, None, None) => {
+            let right = "name a file, such as mesh = \"body.obj\", or generate one";
+            return bad("mesh", format!("is missing; {right}"));
+        }
     };
     if let Some(problem) = surface.problem() {
         return bad("mesh", problem.message);
