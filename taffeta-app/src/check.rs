@@ -6,7 +6,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 use taffeta::Simulation;
 use taffeta::mesh::{self, NONE, Problem, Severity, Topology, TriMesh};
-use taffeta::metrics::intersecting_pairs;
+use taffeta::metrics::{crossings_with_bodies, intersecting_pairs};
+use taffeta::scene::Collider;
 use taffeta_io::mesh_file::{ENDINGS, read_mesh};
 use taffeta_io::scene_file::load;
 
@@ -94,10 +95,12 @@ fn check_scene(name: &str) -> Result<Findings, Fault> {
             problems.push(problem);
         }
     }
+    problems.extend(loaded.scene.collider.iter().enumerate().flat_map(|(i, c)| collider_mesh(i, c)));
     let mut figures = json!({ "kind": "scene", "scene": loaded.name, "cloths": loaded.scene.cloth.len() });
     let about = match Simulation::new(&loaded.scene) {
         Ok(sim) => {
             problems.extend(crossings(sim.positions(), sim.triangles()));
+            problems.extend(crossed_bodies(&sim));
             problems.extend(inside_colliders(&sim));
             let model = sim.model();
             let (vertices, triangles) = (model.particles(), model.triangles.len());
@@ -167,6 +170,52 @@ fn crossings(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Option<Problem> 
         count: pairs.len(),
         message: format!(
             "triangles {a} and {b} cross{more}; move the layers apart, contact cannot tell which side is right"
+        ),
+    })
+}
+
+/// What is odd about the mesh of a collider that was read from a file; it is used all the same.
+fn collider_mesh(index: usize, collider: &Collider) -> Vec<Problem> {
+    let Some(surface) = &collider.surface else { return Vec::new() };
+    let mesh = surface.mesh();
+    let mut problems = Vec::new();
+    let mut warn = |kind, count, message: String| {
+        let message = format!("collider.{index}.mesh: {message}");
+        problems.push(Problem { severity: Severity::Warning, kind, at: Vec::new(), count, message });
+    };
+    if !surface.closed() {
+        warn("open", 1, "it is open: its surface is solid from both sides, but it has no inside".into());
+    }
+    if surface.turned() > 0 {
+        let (turned, all) = (surface.turned(), surface.triangles.len());
+        warn(
+            "inside-out",
+            turned,
+            format!("{turned} of {all} triangles faced inwards and were turned round"),
+        );
+    }
+    let pairs = intersecting_pairs(&mesh.positions, &mesh.triangles);
+    if let Some([a, b]) = pairs.first() {
+        let message = format!("it crosses itself (triangles {a} and {b} first); cloth may be caught there");
+        warn("self-crossing", pairs.len(), message);
+    }
+    problems
+}
+
+/// Cloth that crosses the mesh of a collider at the start.
+fn crossed_bodies(sim: &Simulation) -> Option<Problem> {
+    let cloth = sim.triangles().len() as u32;
+    let pairs = crossings_with_bodies(sim.positions(), sim.triangles(), sim.bodies());
+    let pairs: Vec<_> = pairs.into_iter().filter(|pair| pair[1] >= cloth).collect();
+    let [a, _] = *pairs.first()?;
+    let more = if pairs.len() > 1 { format!(" (and {} pairs more)", pairs.len() - 1) } else { String::new() };
+    Some(Problem {
+        severity: Severity::Error,
+        kind: "intersecting",
+        at: pairs.iter().take(8).map(|pair| pair[0] as usize).collect(),
+        count: pairs.len(),
+        message: format!(
+            "cloth triangle {a} crosses a collider's mesh{more}; move them apart, contact cannot tell which side is right"
         ),
     })
 }
