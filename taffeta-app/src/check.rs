@@ -6,8 +6,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 use taffeta::Simulation;
 use taffeta::mesh::{self, NONE, Problem, Severity, Topology, TriMesh};
-use taffeta::metrics::{Crossing, Part, crossings};
+use taffeta::metrics::{Crossing, Part, crossings, intersecting_pairs};
 use taffeta::model::ClothPart;
+use taffeta::scene::Collider;
 use taffeta_io::mesh_file::{ENDINGS, read_mesh};
 use taffeta_io::scene_file::load;
 
@@ -99,6 +100,7 @@ fn check_scene(name: &str) -> Result<Findings, Fault> {
             problems.push(problem);
         }
     }
+    problems.extend(loaded.scene.collider.iter().enumerate().flat_map(|(i, c)| collider_mesh(i, c)));
     let mut figures = json!({ "kind": "scene", "scene": loaded.name, "cloths": loaded.scene.cloth.len() });
     let about = match Simulation::new(&loaded.scene) {
         Ok(sim) => {
@@ -108,12 +110,21 @@ fn check_scene(name: &str) -> Result<Findings, Fault> {
                 triangles: &sim.triangles()[cloth.triangles.clone()],
                 collider: false,
             };
-            let parts: Vec<Part> = model.cloths.iter().map(part).collect();
+            let mut parts: Vec<Part> = model.cloths.iter().map(part).collect();
+            let points: Vec<Vec<[f32; 3]>> = sim
+                .bodies()
+                .iter()
+                .map(|body| body.points().iter().map(|p| p.to_array()).collect())
+                .collect();
+            for (body, positions) in sim.bodies().iter().zip(&points) {
+                parts.push(Part { positions, triangles: body.triangles(), collider: true });
+            }
             let title = |(i, cloth): (usize, &ClothPart)| match cloth.name.as_str() {
                 "" => format!("cloth.{i}"),
                 name => name.to_string(),
             };
-            let names: Vec<String> = model.cloths.iter().enumerate().map(title).collect();
+            let mut names: Vec<String> = model.cloths.iter().enumerate().map(title).collect();
+            names.extend(sim.bodies().iter().map(|body| body.name.clone()));
             problems.extend(crossing(&parts, &names, &mut figures));
             problems.extend(inside_colliders(&sim));
             let (vertices, triangles) = (model.particles(), model.triangles.len());
@@ -169,6 +180,34 @@ fn describe(mesh: &TriMesh) -> (String, Value) {
         "components": components, "size": size,
     });
     (about, figures)
+}
+
+/// What is odd about the mesh of a collider that was read from a file; it is used all the same.
+fn collider_mesh(index: usize, collider: &Collider) -> Vec<Problem> {
+    let Some(surface) = &collider.surface else { return Vec::new() };
+    let mesh = surface.mesh();
+    let mut problems = Vec::new();
+    let mut warn = |kind, count, message: String| {
+        let message = format!("collider.{index}.mesh: {message}");
+        problems.push(Problem { severity: Severity::Warning, kind, at: Vec::new(), count, message });
+    };
+    if !surface.closed() {
+        warn("open", 1, "it is open: its surface is solid from both sides, but it has no inside".into());
+    }
+    if surface.turned() > 0 {
+        let (turned, all) = (surface.turned(), surface.triangles.len());
+        warn(
+            "inside-out",
+            turned,
+            format!("{turned} of {all} triangles faced inwards and were turned round"),
+        );
+    }
+    let pairs = intersecting_pairs(&mesh.positions, &mesh.triangles);
+    if let Some([a, b]) = pairs.first() {
+        let message = format!("it crosses itself (triangles {a} and {b} first); cloth may be caught there");
+        warn("self-crossing", pairs.len(), message);
+    }
+    problems
 }
 
 /// Crossings that are named one by one; more are only counted.

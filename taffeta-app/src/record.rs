@@ -40,13 +40,14 @@ pub fn wants_metrics(paths: &[PathBuf]) -> bool {
 pub struct Recorder {
     sinks: Vec<Box<dyn Sink>>,
     poses: Vec<Pose>,
+    positions: Vec<[f32; 3]>,
 }
 
 impl Recorder {
     /// Starts them.
     pub fn open(paths: &[PathBuf], clip: &Clip) -> Result<Recorder, OutputError> {
         let sinks = paths.iter().map(|path| output::open(path, clip)).collect::<Result<_, _>>()?;
-        Ok(Recorder { sinks, poses: Vec::new() })
+        Ok(Recorder { sinks, poses: Vec::new(), positions: Vec::new() })
     }
 
     /// Adds the state of `sim` to each.
@@ -56,10 +57,11 @@ impl Recorder {
         }
         self.poses.clear();
         self.poses.extend(sim.bodies().iter().map(|body| body.pose));
+        positions(sim, &mut self.positions);
         let frame = Frame {
             index: sim.state().frame,
             time: sim.state().time,
-            positions: sim.positions(),
+            positions: &self.positions,
             colliders: &self.poses,
             metrics,
         };
@@ -79,16 +81,34 @@ impl Recorder {
     }
 }
 
+/// All vertices that are shown: those of the cloths, then those of colliders' meshes.
+pub fn positions(sim: &Simulation, positions: &mut Vec<[f32; 3]>) {
+    positions.clear();
+    positions.extend_from_slice(sim.positions());
+    positions.extend(sim.bodies().iter().flat_map(|body| body.points()).map(|p| p.to_array()));
+}
+
 /// What stays the same through the recording of `sim`.
 pub fn clip(sim: &Simulation, title: &str, subtitle: String) -> Clip {
     let model = sim.model();
     let caller = |v: u32| model.caller[v as usize];
+    let (mut vertices, mut triangles) = (model.particles(), sim.triangles().to_vec());
+    let mut bodies = Vec::new();
+    for body in sim.bodies() {
+        let Some(surface) = &body.surface else { continue };
+        let first = (vertices, triangles.len());
+        triangles.extend(surface.triangles.iter().map(|t| t.map(|v| v + first.0 as u32)));
+        vertices += surface.vertices();
+        let (name, triangles) = (body.name.clone(), first.1..triangles.len());
+        bodies.push(Part { name, vertices: first.0..vertices, triangles });
+    }
     Clip {
+        bodies,
         title: title.into(),
         subtitle,
         fps: 1.0 / sim.params().dt,
-        vertices: model.particles(),
-        triangles: sim.triangles().to_vec(),
+        vertices,
+        triangles,
         edges: model.edges.iter().map(|&(edge, rest)| (edge.map(caller), rest)).collect(),
         cloths: (model.cloths.iter())
             .map(|cloth| Part {

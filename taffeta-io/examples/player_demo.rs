@@ -72,6 +72,7 @@ fn clip(side: usize) -> Clip {
         cloths: vec![Part { name: "cloth".into(), vertices: 0..side * side, triangles: 0..triangles.len() }],
         triangles,
         edges,
+        bodies: Vec::new(),
         colliders: vec![Shape::Plane, Shape::Sphere { radius: BALL }],
     }
 }

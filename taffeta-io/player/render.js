@@ -146,10 +146,10 @@ class Renderer {
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.triangleBuffer);
     gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, recording.triangles, gl.STATIC_DRAW);
     const parts = recording.about.parts.length ? recording.about.parts : [{ triangles: [0, recording.about.triangles] }];
-    this.parts = parts.map(({ triangles: [from, to] }, i) => {
-      const front = linear(PALETTE[i % PALETTE.length]);
-      const back = front.map((c, k) => c * 0.62 + [0.80, 0.74, 0.66][k] * 0.30);
-      return { first: from * 12, count: (to - from) * 3, front, back };
+    this.parts = parts.map(({ triangles: [from, to], solid = false }, i) => {
+      const front = linear(solid ? BODY_COLOUR : PALETTE[i % PALETTE.length]);
+      const back = solid ? front : front.map((c, k) => c * 0.62 + [0.80, 0.74, 0.66][k] * 0.30);
+      return { first: from * 12, count: (to - from) * 3, front, back, solid };
     });
   }
 
@@ -319,7 +319,7 @@ class Renderer {
     gl.disable(gl.CULL_FACE);
     gl.disable(gl.POLYGON_OFFSET_FILL);
     programs.cloth.use({ ...common, uPull: 0, uStrain: look.strain, uStrainRange: this.strain.range || 1, uRamp: STRAIN_COLOURS.flatMap(shown) });
-    this.drawCloth(({ front, back }) => programs.cloth.use({ uFront: front, uBack: back }));
+    this.drawCloth(({ front, back, solid }) => programs.cloth.use({ uFront: front, uBack: back, uStrain: look.strain && !solid }));
     if (look.wire) this.drawWire(common, camera);
     this.present(sample);
     this.drawn++;

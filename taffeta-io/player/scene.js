@@ -67,6 +67,7 @@ function bodyMesh(body) {
     case "sphere": return roundMesh(body.radius, 0);
     case "capsule": return roundMesh(body.radius, body.half);
     case "box": return boxMesh(body.half);
+    case "mesh": return { vertices: [], indices: [] };   // among the parts
     default: return squareMesh();
   }
 }

@@ -1,14 +1,18 @@
 //! The description of a scene: plain data, as a scene file has it.
 
+use std::sync::Arc;
+
 use glam::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
 
+use crate::collide::Surface;
 use crate::material::{Fabric, PRESETS, preset};
 use crate::mesh::TriMesh;
 use crate::motion::{Motion, turn_about};
 use crate::params::Params;
 
 pub use crate::force::wind::{Wind, WindKind};
+pub use crate::mesh::generate::{Generate, GeneratedShape};
 
 /// Everything that is simulated together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -45,6 +49,8 @@ pub struct Cloth {
     /// The mesh itself; filled from `mesh` by whoever reads files.
     #[serde(skip)]
     pub shape: Option<TriMesh>,
+    /// A mesh made by code instead of a grid.
+    pub generate: Option<Generate>,
     /// Scale of the mesh.
     pub scale: f32,
     /// Where its origin is put, m. A grid is level and centred on its origin.
@@ -83,6 +89,7 @@ impl Default for Cloth {
             resolution: Pair([32, 32]),
             mesh: None,
             shape: None,
+            generate: None,
             scale: 1.0,
             position: [0.0; 3],
             rotation: [0.0; 3],
@@ -217,6 +224,8 @@ pub struct Pin {
     pub select: Select,
     /// How they move.
     pub motion: Motion,
+    /// The name of a collider that they move along with, as if sewn to it.
+    pub follow: Option<String>,
     /// When they are let go, s.
     pub until: Option<f32>,
 }
@@ -258,6 +267,26 @@ pub struct Collider {
     pub size: [f32; 3],
     /// Length of a capsule's inner segment, along its y, m.
     pub length: f32,
+    /// A mesh file (OBJ, PLY, glTF) for `shape = "mesh"`, relative to the scene file. With `%d` or `%04d` for a number in its name it is
+    /// a sequence of files, one for each frame of an animation. A glTF file with a skin moves as its animation says.
+    pub mesh: Option<String>,
+    /// The mesh itself; filled from `mesh` by whoever reads files.
+    #[serde(skip)]
+    pub surface: Option<Arc<Surface>>,
+    /// A point cache (`.pc2`, `.mdd`) with the positions of the mesh's vertices in each frame of an animation.
+    pub cache: Option<String>,
+    /// A mesh made by code, for `shape = "mesh"`.
+    pub generate: Option<Generate>,
+    /// Frames a second of a sequence of files or a point cache without times, 1/s.
+    pub rate: f32,
+    /// The animation of a glTF file by its name; the first if not given.
+    pub animation: Option<String>,
+    /// Starts the animation again after its end. Otherwise the last shape is kept.
+    pub repeat: bool,
+    /// Scale of the mesh.
+    pub scale: f32,
+    /// Bakes a mesh that keeps its shape to a grid of distances.
+    pub sdf: Option<Bake>,
     /// Where its origin is, m. A plane's surface goes through it.
     pub position: [f32; 3],
     /// Turned about x, then y, then z, degrees. A plane faces its y.
@@ -276,6 +305,15 @@ impl Default for Collider {
             radius: 0.5,
             size: [1.0; 3],
             length: 1.0,
+            mesh: None,
+            surface: None,
+            cache: None,
+            generate: None,
+            rate: 24.0,
+            animation: None,
+            repeat: false,
+            scale: 1.0,
+            sdf: None,
             position: [0.0; 3],
             rotation: [0.0; 3],
             friction: None,
@@ -297,6 +335,17 @@ pub enum ColliderShape {
     Box,
     /// A rounded rod.
     Capsule,
+    /// A triangle mesh.
+    Mesh,
+}
+
+/// How a mesh is baked to distances.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Bake {
+    /// Side length of a cell, m.
+    pub cell: f32,
 }
 
 /// Degrees about x, then y, then z, as a rotation.

@@ -10,7 +10,6 @@ use crate::force::Air;
 use crate::lanes::SimdLevel;
 use crate::metrics::{self, Energies, Strain};
 use crate::model::{Attachment, Model};
-use crate::motion::Motion;
 use crate::par::Team;
 use crate::params::{ContactMode, Params};
 use crate::scene::Scene;
@@ -183,10 +182,11 @@ impl Simulation {
     pub fn new(scene: &Scene) -> Result<Self, BuildError> {
         let params = scene.simulation.clone();
         check_params(&params)?;
-        let model = Model::new(scene)?;
+        let mut model = Model::new(scene)?;
         let bodies = (scene.collider.iter().enumerate())
             .map(|(i, c)| Body::new(i, c))
             .collect::<Result<Vec<_>, _>>()?;
+        model.sew_pins(scene, &bodies)?;
         let air = Air::new(scene, &model)?;
         let barrier = match params.contact.mode {
             Some(ContactMode::None) => None,
@@ -294,7 +294,8 @@ impl Simulation {
             let v = (goal - before) / h;
             state.v[i] = [v.x, v.y, v.z, 0.0];
         };
-        for &Attachment { particle, motion, until } in &model.attachments {
+        for attachment in &model.attachments {
+            let &Attachment { particle, until, .. } = attachment;
             if state.x[particle as usize].w != 0.0 || self.grabs.iter().any(|g| g.0 == particle) {
                 continue;
             }
@@ -303,9 +304,7 @@ impl Simulation {
                 self.pins_changed = true;
                 continue;
             }
-            let start = model.start[particle as usize];
-            let motion: &Motion = &model.motions[motion as usize];
-            let goal = if motion.is_still() { start } else { motion.point(start, state.time) };
+            let goal = model.held_at(attachment, &self.bodies, state.time);
             place(state, particle, goal);
         }
         for &(particle, goal) in &self.grabs {
@@ -318,7 +317,7 @@ impl Simulation {
     /// Forces, then y = x + h v. Held particles have just been given the velocity of their way.
     fn predict(&mut self, h: f32) {
         self.forces(h);
-        let Simulation { model, state, team, params, .. } = self;
+        let Simulation { model, state, team, params, bodies, .. } = self;
         let [gx, gy, gz] = params.gravity.map(|g| g * h);
         let pull = [gx, gy, gz, 0.0];
         team.for_each_chunk3(&mut state.x, &mut state.start, &mut state.v, GRAIN, |_, x, start, v| {
@@ -338,8 +337,7 @@ impl Simulation {
         for attachment in &model.attachments {
             let i = attachment.particle as usize;
             if state.x[i].w == 0.0 && !self.grabs.iter().any(|g| g.0 == attachment.particle) {
-                let motion = &model.motions[attachment.motion as usize];
-                state.x[i].p = motion.point(model.start[i], state.time).into();
+                state.x[i].p = model.held_at(attachment, bodies, state.time).into();
             }
         }
     }
@@ -631,12 +629,12 @@ impl Simulation {
 
     /// How many vertices are inside a collider.
     pub fn penetrating_vertices(&self) -> usize {
-        Contacts::penetrating(&self.model, &self.bodies, &self.state.x, 1e-5)
+        metrics::penetration(&self.model, &self.bodies, &self.state.x, 1e-5).vertices
     }
 
-    /// How many pairs of cloth triangles cross each other.
+    /// How many pairs of triangles cross each other: of cloths, or of a cloth and a collider's mesh.
     pub fn intersecting_pairs(&self) -> usize {
-        metrics::intersecting_pairs(&self.positions, self.triangles()).len()
+        metrics::crossings_with_bodies(&self.positions, self.triangles(), &self.bodies).len()
     }
 
     /// A hash of the bits of the positions, for comparing runs.

@@ -129,7 +129,7 @@ pub fn race(
             race.path.push(sim.positions().to_vec());
         }
     }
-    race.shape = sim.positions().to_vec();
+    record::positions(&sim, &mut race.shape);
     race.poses = sim.bodies().iter().map(|body| body.pose).collect();
     race.penetrating = sim.penetrating_vertices();
     race.crossing = sim.intersecting_pairs();

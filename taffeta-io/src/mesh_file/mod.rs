@@ -12,6 +12,7 @@ use taffeta::mesh::TriMesh;
 
 use crate::ending;
 
+mod animation;
 mod error;
 mod gltf;
 mod obj;
@@ -20,6 +21,7 @@ mod ply;
 #[cfg(test)]
 mod hostile;
 
+pub use animation::{Pace, read_surface};
 pub use error::MeshFileError;
 
 use error::Fault;

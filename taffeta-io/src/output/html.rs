@@ -106,7 +106,12 @@ fn mistake(clip: &Clip) -> Option<&'static str> {
         Some("a triangle names a vertex that does not exist")
     } else if !clip.edges.iter().flat_map(|(e, _)| e).all(inside) {
         Some("an edge names a vertex that does not exist")
-    } else if clip.cloths.iter().any(|p| p.triangles.start > p.triangles.end || p.triangles.end > count) {
+    } else if clip
+        .cloths
+        .iter()
+        .chain(&clip.bodies)
+        .any(|p| p.triangles.start > p.triangles.end || p.triangles.end > count)
+    {
         Some("a cloth names triangles that do not exist")
     } else {
         None

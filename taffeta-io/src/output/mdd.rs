@@ -17,6 +17,8 @@ use super::{Clip, Frame, OutputError, Sink, shape};
 /// their own, which is copied behind the header when that can be written.
 pub(crate) struct MddSink {
     positions: Draft,
+    /// Vertices of a frame, with those of bodies.
+    all: usize,
     vertices: usize,
     points: i32,
     times: Vec<f32>,
@@ -26,9 +28,10 @@ impl MddSink {
     /// Starts the cache that will be at `path`.
     pub fn create(path: &Path, clip: &Clip) -> Result<MddSink, OutputError> {
         Ok(MddSink {
-            points: shape::as_i32(path, clip.vertices, "vertices")?,
+            points: shape::as_i32(path, clip.cloth_vertices(), "vertices")?,
             positions: Draft::create(path)?,
-            vertices: clip.vertices,
+            all: clip.vertices,
+            vertices: clip.cloth_vertices(),
             times: Vec::new(),
         })
     }
@@ -36,9 +39,10 @@ impl MddSink {
 
 impl Sink for MddSink {
     fn frame(&mut self, frame: &Frame<'_>) -> Result<(), OutputError> {
-        shape::check_frame(self.positions.target(), self.vertices, frame)?;
+        shape::check_frame(self.positions.target(), self.all, frame)?;
+        let vertices = self.vertices;
         self.positions.with(|file| {
-            for value in frame.positions.as_flattened() {
+            for value in frame.positions[..vertices].as_flattened() {
                 file.write_all(&value.to_be_bytes())?;
             }
             Ok(())

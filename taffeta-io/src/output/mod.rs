@@ -19,7 +19,7 @@ mod keys;
 mod mdd;
 mod number;
 mod obj;
-mod pattern;
+pub(crate) mod pattern;
 mod pc2;
 mod ply;
 mod shape;
@@ -51,22 +51,37 @@ pub struct Clip {
     pub subtitle: String,
     /// Frames per second of simulated time.
     pub fps: f32,
-    /// The number of vertices of every frame.
+    /// The number of vertices of every frame: of all cloths, then of all [`bodies`](Self::bodies).
     pub vertices: usize,
-    /// Triangles of all cloths, in the caller's vertex order.
+    /// Triangles of all cloths, in the caller's vertex order, then those of the bodies.
     pub triangles: Vec<[u32; 3]>,
     /// The edges strain is shown on: the two vertices and the rest length in metres.
     pub edges: Vec<([u32; 2], f32)>,
     /// The cloths, each a range of vertices and of triangles.
     pub cloths: Vec<Part>,
+    /// The meshes of colliders, each a range of vertices and of triangles after those of the cloths. Formats of several objects show them;
+    /// point caches and `.ply` hold the cloths alone.
+    pub bodies: Vec<Part>,
     /// The colliders' shapes; their poses come with each frame.
     pub colliders: Vec<Shape>,
 }
 
-/// One cloth of a [`Clip`].
+impl Clip {
+    /// Vertices of the cloths, which come first.
+    pub fn cloth_vertices(&self) -> usize {
+        self.bodies.first().map_or(self.vertices, |body| body.vertices.start)
+    }
+
+    /// Triangles of the cloths, which come first.
+    pub fn cloth_triangles(&self) -> usize {
+        self.bodies.first().map_or(self.triangles.len(), |body| body.triangles.start)
+    }
+}
+
+/// One cloth of a [`Clip`], or the mesh of a collider.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// The cloth's name in the scene.
+    /// Its name in the scene.
     pub name: String,
     /// Its vertices.
     pub vertices: std::ops::Range<usize>,
@@ -81,7 +96,7 @@ pub struct Frame<'a> {
     pub index: u32,
     /// Simulated time, s.
     pub time: f64,
-    /// Positions of all vertices in the caller's order, m.
+    /// Positions of all vertices in the caller's order, m; those of bodies last.
     pub positions: &'a [[f32; 3]],
     /// Poses of the colliders, in the order of [`Clip::colliders`].
     pub colliders: &'a [Pose],

@@ -1,4 +1,4 @@
-//! Wavefront `.obj`: text, one object per cloth.
+//! Wavefront `.obj`: text, one object per cloth and per mesh of a collider.
 
 use std::io::{self, Write};
 

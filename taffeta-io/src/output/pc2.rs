@@ -16,6 +16,8 @@ const HEADER: u64 = 32;
 /// Streams positions to disk; the header is completed at the end.
 pub(crate) struct Pc2Sink {
     draft: Draft,
+    /// Vertices of a frame, with those of bodies.
+    all: usize,
     vertices: usize,
     points: i32,
     first: u32,
@@ -25,21 +27,29 @@ pub(crate) struct Pc2Sink {
 impl Pc2Sink {
     /// Starts the cache that will be at `path`.
     pub fn create(path: &Path, clip: &Clip) -> Result<Pc2Sink, OutputError> {
-        let points = shape::as_i32(path, clip.vertices, "vertices")?;
+        let points = shape::as_i32(path, clip.cloth_vertices(), "vertices")?;
         let mut draft = Draft::create(path)?;
         draft.with(|file| file.write_all(&[0; HEADER as usize]))?;
-        Ok(Pc2Sink { draft, vertices: clip.vertices, points, first: 0, frames: 0 })
+        Ok(Pc2Sink {
+            draft,
+            all: clip.vertices,
+            vertices: clip.cloth_vertices(),
+            points,
+            first: 0,
+            frames: 0,
+        })
     }
 }
 
 impl Sink for Pc2Sink {
     fn frame(&mut self, frame: &Frame<'_>) -> Result<(), OutputError> {
-        shape::check_frame(self.draft.target(), self.vertices, frame)?;
+        shape::check_frame(self.draft.target(), self.all, frame)?;
         if self.frames == 0 {
             self.first = frame.index;
         }
+        let vertices = self.vertices;
         self.draft.with(|file| {
-            for value in frame.positions.as_flattened() {
+            for value in frame.positions[..vertices].as_flattened() {
                 file.write_all(&value.to_le_bytes())?;
             }
             Ok(())

@@ -1,4 +1,4 @@
-//! Whether a clip and its frames fit together, and its division into cloths.
+//! Whether a clip and its frames fit together, and its division into cloths and bodies.
 
 use std::ops::Range;
 use std::path::Path;
@@ -44,12 +44,15 @@ fn outside(clip: &Clip, triangles: &Range<usize>, vertices: &Range<usize>) -> Op
         .map(|(offset, &triangle)| (triangles.start + offset, triangle))
 }
 
-/// The cloths of the clip; all of it under its title where it names none.
+/// The cloths of the clip, all of it under its title where it names none, and then its bodies.
 pub(crate) fn parts(clip: &Clip) -> Vec<Part> {
-    if !clip.cloths.is_empty() {
-        return clip.cloths.clone();
+    let mut parts = clip.cloths.clone();
+    if parts.is_empty() {
+        let (vertices, triangles) = (0..clip.cloth_vertices(), 0..clip.cloth_triangles());
+        parts.push(Part { name: clip.title.clone(), vertices, triangles });
     }
-    vec![Part { name: clip.title.clone(), vertices: 0..clip.vertices, triangles: 0..clip.triangles.len() }]
+    parts.extend_from_slice(&clip.bodies);
+    parts
 }
 
 /// Refuses a frame with more or fewer vertices than the clip.

@@ -8,11 +8,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use taffeta::error::suggestion;
 use taffeta::{BuildError, Scene};
 
-use crate::mesh_file::read_mesh;
+use crate::mesh_file::{Pace, read_mesh, read_surface};
 
 mod builtin;
 mod error;
@@ -56,6 +57,7 @@ pub fn load(path_or_name: &str, sets: &[String]) -> Result<LoadedScene, SceneFil
     }
     let mut loaded = LoadedScene { scene, name, text, settings, meshes: Vec::new() };
     loaded.read_meshes(&folder)?;
+    loaded.read_surfaces(&folder)?;
     Ok(loaded)
 }
 
@@ -116,13 +118,46 @@ impl LoadedScene {
         self.meshes.get(cloth.parse::<usize>().ok()?)?.as_ref()
     }
 
+    /// Where a file that a field names is: beside the scene file, or in the current folder if a set names it.
+    fn place(&self, folder: &Path, field: &str, file: &str) -> PathBuf {
+        let from_set = set::responsible(&self.settings, field).is_some();
+        if from_set { PathBuf::from(file) } else { folder.join(file) }
+    }
+
+    fn read_surfaces(&mut self, folder: &Path) -> Result<(), SceneFileError> {
+        for i in 0..self.scene.collider.len() {
+            let collider = &self.scene.collider[i];
+            let field = |name: &str| format!("collider.{i}.{name}");
+            let Some(file) = &collider.mesh else {
+                if collider.cache.is_some() {
+                    let problem = "is given without a mesh; name the mesh that it moves".into();
+                    return Err(self.at(&field("cache"), problem));
+                }
+                continue;
+            };
+            if !(collider.rate > 0.0 && collider.rate.is_finite()) {
+                let problem = format!("is {}; must be above 0 frames a second", collider.rate);
+                return Err(self.at(&field("rate"), problem));
+            }
+            let path = self.place(folder, &field("mesh"), file);
+            let cache = collider.cache.as_ref().map(|cache| self.place(folder, &field("cache"), cache));
+            let pace = Pace {
+                rate: collider.rate,
+                repeat: collider.repeat,
+                animation: collider.animation.as_deref(),
+            };
+            let about = if cache.is_some() { field("cache") } else { field("mesh") };
+            let surface = read_surface(&path, cache.as_deref(), pace)
+                .map_err(|error| self.at(&about, error.to_string()))?;
+            self.scene.collider[i].surface = Some(Arc::new(surface));
+        }
+        Ok(())
+    }
+
     fn read_meshes(&mut self, folder: &Path) -> Result<(), SceneFileError> {
         for i in 0..self.scene.cloth.len() {
             let field = format!("cloth.{i}.mesh");
-            let path = self.scene.cloth[i].mesh.as_ref().map(|file| {
-                let from_set = set::responsible(&self.settings, &field).is_some();
-                if from_set { PathBuf::from(file) } else { folder.join(file) }
-            });
+            let path = self.scene.cloth[i].mesh.as_ref().map(|file| self.place(folder, &field, file));
             if let Some(path) = &path {
                 let mesh = read_mesh(path).map_err(|error| self.at(&field, error.to_string()))?;
                 self.scene.cloth[i].shape = Some(mesh);

@@ -184,10 +184,4 @@ impl Contacts {
         }
         moved.into_inner()
     }
-
-    /// How many particles are deeper in a collider than `tolerance` (m).
-    pub fn penetrating(model: &Model, bodies: &[Body], x: &[Particle], tolerance: f32) -> usize {
-        let inside = |x: &Particle| bodies.iter().any(|b| b.near(Vec3::from(x.p), -tolerance).is_some());
-        model.cloths.iter().map(|c| x[c.vertices.clone()].iter().filter(|x| inside(x)).count()).sum()
-    }
 }

@@ -1,5 +1,6 @@
 //! Colliders and contact.
 
+mod bake;
 mod barrier;
 mod body;
 pub mod bound;
@@ -11,12 +12,17 @@ pub mod query;
 pub(crate) mod random;
 mod rows;
 mod sdf;
+mod solid;
 pub mod soup;
 mod spheres;
+pub mod surface;
 pub mod swept;
 pub mod untangle;
 
+pub use bake::DistanceGrid;
 pub use barrier::{Barrier, Moment, Work};
 pub use body::{Body, Pose};
 pub use contact::{Contact, Contacts};
 pub use sdf::Shape;
+pub use solid::{Closest, Solid};
+pub use surface::Surface;

@@ -24,6 +24,8 @@ pub enum Shape {
         /// Half the length of the inner segment, m.
         half_length: f32,
     },
+    /// A triangle mesh, which its [`Body`](super::Body) has. It is met triangle by triangle and has no distance here.
+    Mesh,
 }
 
 impl Shape {
@@ -32,6 +34,7 @@ impl Shape {
     pub fn distance(&self, p: Vec3) -> (f32, Vec3) {
         match *self {
             Shape::Plane => (p.y, Vec3::Y),
+            Shape::Mesh => (f32::INFINITY, Vec3::Y),
             Shape::Sphere { radius } => from_center(p, radius),
             Shape::Capsule { radius, half_length } => {
                 let on_axis = Vec3::new(0.0, p.y.clamp(-half_length, half_length), 0.0);

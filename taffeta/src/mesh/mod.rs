@@ -1,6 +1,7 @@
-//! Triangle meshes: regular grids, topology, checks, numbering, geodesic distance, coarse levels.
+//! Triangle meshes: regular grids, topology, checks, numbering, geodesic distance, coarse levels, and some made by code.
 
 mod check;
+pub mod generate;
 mod geodesic;
 mod grid;
 pub mod hierarchy;

@@ -16,6 +16,7 @@
 use glam::{DVec3, Vec3};
 
 use super::exact::{axis_with_area, segment_meets_triangle, side_of_line, side_of_plane};
+use crate::collide::Body;
 use crate::collide::query::{Aabb, Lbvh, NearPairs};
 use crate::lanes::SimdLevel;
 use crate::par::Team;
@@ -66,6 +67,21 @@ pub fn crossings(parts: &[Part<'_>]) -> Vec<Crossing> {
         Crossing { parts: [p.0, q.0], triangles: [p.1, q.1], point }
     };
     pairs.iter().map(describe).collect()
+}
+
+/// The same for all cloths at once and the meshes of colliders.
+pub fn crossings_with_bodies(
+    positions: &[[f32; 3]],
+    triangles: &[[u32; 3]],
+    bodies: &[Body],
+) -> Vec<Crossing> {
+    let points: Vec<Vec<[f32; 3]>> =
+        bodies.iter().map(|body| body.points().iter().map(|p| p.to_array()).collect()).collect();
+    let mut parts = vec![Part { positions, triangles, collider: false }];
+    for (body, positions) in bodies.iter().zip(&points) {
+        parts.push(Part { positions, triangles: body.triangles(), collider: true });
+    }
+    crossings(&parts)
 }
 
 /// Pairs of triangles of one mesh (lower index first, sorted) that cross.

@@ -5,13 +5,13 @@ mod exact;
 
 use glam::{DVec3, Vec3};
 
-use crate::collide::Body;
+use crate::collide::{Body, Solid};
 use crate::constraint::{dihedral, distance, isometric, stvk, triangle_bend};
 use crate::model::Model;
 use crate::wide::Particle;
 
 pub(crate) use crossings::crossing_pairs;
-pub use crossings::{Crossing, Part, crossings, intersecting_pairs};
+pub use crossings::{Crossing, Part, crossings, crossings_with_bodies, intersecting_pairs};
 pub(crate) use exact::{segment_meets_triangle, side_of_plane};
 
 /// Stretch of the mesh edges.
@@ -120,9 +120,14 @@ pub fn energies(model: &Model, x: &[Particle], v: &[[f32; 4]], gravity: [f32; 3]
 /// How deep vertices are in colliders; those within `tolerance` (m) of the surface are outside.
 pub fn penetration(model: &Model, bodies: &[Body], x: &[Particle], tolerance: f32) -> Penetration {
     let mut found = Penetration::default();
+    // A mesh that was baked counts as what cloth meets.
+    let solids: Vec<Solid> =
+        bodies.iter().filter(|body| !body.triangles().is_empty()).filter_map(Body::solid).collect();
     for x in &x[..model.particles()] {
-        let depth = bodies.iter().filter_map(|body| body.near(Vec3::from(x.p), -tolerance)).map(|(d, _)| -d);
-        if let Some(depth) = depth.reduce(f32::max) {
+        let p = Vec3::from(x.p);
+        let in_shapes = bodies.iter().filter_map(|body| body.near(p, -tolerance)).map(|(d, _)| -d);
+        let in_meshes = solids.iter().filter_map(|solid| solid.depth(p)).filter(|depth| *depth > tolerance);
+        if let Some(depth) = in_shapes.chain(in_meshes).reduce(f32::max) {
             found.vertices += 1;
             found.depth = found.depth.max(depth as f64);
         }
@@ -165,7 +170,8 @@ pub fn state_hash(positions: &[[f32; 3]]) -> u64 {
 mod tests {
     use super::*;
     use crate::Simulation;
-    use crate::scene::{Cloth, Collider, Pair, Scene};
+    use crate::collide::Surface;
+    use crate::scene::{self, Cloth, Collider, Pair, Scene};
 
     fn sheet(rotation: [f32; 3], height: f32) -> Simulation {
         let resolution = Pair([6, 8]);
@@ -189,6 +195,39 @@ mod tests {
         let b = [[3.0, 4.0, 0.0], [1.0, 0.0, 0.0], [0.0; 3], [5.0; 3]];
         assert_eq!(gap(&a, &b), Gap { rms: 2.5, max: 5.0 });
         assert_eq!(gap(&a, &a), Gap::default());
+    }
+
+    #[test]
+    fn a_mesh_is_met_like_the_shape_it_has() {
+        let measure = |height: f32, rotation: [f32; 3], mesh: bool, sdf: Option<scene::Bake>| {
+            let cloth = Cloth {
+                position: [0.0, height, 0.0],
+                rotation,
+                resolution: Pair([12, 12]),
+                ..Cloth::default()
+            };
+            let surface = Surface::rigid(&crate::mesh::generate::ball(0.25, 4000));
+            let mut ball = Collider { radius: 0.5, ..Collider::default() };
+            if mesh {
+                ball.shape = scene::ColliderShape::Mesh;
+                (ball.surface, ball.scale, ball.sdf) = (Some(std::sync::Arc::new(surface)), 2.0, sdf);
+            }
+            ball.position = [0.1, 0.0, 0.0];
+            ball.rotation = [10.0, 20.0, 30.0];
+            let scene = Scene { cloth: vec![cloth], collider: vec![ball], ..Scene::default() };
+            let sim = Simulation::new(&scene).unwrap();
+            (penetration(sim.model(), sim.bodies(), &sim.state().x, 2e-3), sim.intersecting_pairs())
+        };
+        for (height, rotation) in [(0.51, [0.0; 3]), (0.2, [0.0; 3]), (0.1, [50.0, 0.0, 20.0])] {
+            let (shape, _) = measure(height, rotation, false, None);
+            let (mesh, crossings) = measure(height, rotation, true, None);
+            let (baked, none) = measure(height, rotation, true, Some(scene::Bake { cell: 0.05 }));
+            // Some vertices are within a millimetre of the tolerance.
+            let close = |found: usize| found.abs_diff(shape.vertices) <= shape.vertices / 20;
+            assert!(close(mesh.vertices) && close(baked.vertices), "{height}: {mesh:?} {baked:?} {shape:?}");
+            assert!((mesh.depth - shape.depth).abs() < 1e-3 && (baked.depth - shape.depth).abs() < 5e-3);
+            assert_eq!((crossings > 0, none), (shape.vertices > 0, 0), "{height}: {crossings}");
+        }
     }
 
     #[test]

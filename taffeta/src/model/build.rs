@@ -151,7 +151,7 @@ impl Model {
             for v in find(format!("pin.{i}"), &pin.select)? {
                 if !std::mem::replace(&mut pinned[v as usize], true) {
                     let until = pin.until.unwrap_or(f32::INFINITY);
-                    self.attachments.push(Attachment { particle: v + offset, motion, until });
+                    self.attachments.push(Attachment { particle: v + offset, motion, anchor: NONE, until });
                 }
             }
         }
@@ -310,6 +310,18 @@ fn shape_of(index: usize, cloth: &Cloth) -> Result<(Option<Grid>, TriMesh), Buil
     }
     if cloth.margin.is_some_and(|m| !(m >= 0.0 && m.is_finite())) {
         return Err(BuildError::field(field("margin"), "must be 0 m or more"));
+    }
+    if let Some(generate) = &cloth.generate {
+        if cloth.mesh.is_some() || cloth.shape.is_some() {
+            return Err(BuildError::field(field("generate"), "a mesh is given too; leave one of them out"));
+        }
+        if generate.walk.is_some() {
+            return Err(BuildError::field(field("generate.walk"), "is for colliders only; leave it out"));
+        }
+        let made = generate
+            .mesh()
+            .map_err(|(part, problem)| BuildError::field(field(&format!("generate.{part}")), problem))?;
+        return Ok((None, made));
     }
     if let Some(mesh) = &cloth.shape {
         if let Some(problem) = mesh::check(mesh).into_iter().find(|p| p.severity == Severity::Error) {

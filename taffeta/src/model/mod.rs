@@ -1,8 +1,11 @@
 //! What is fixed: topology, rest shape, masses, constraints.
 
+mod anchor;
 mod build;
 mod select;
 mod stiffness;
+
+pub use anchor::Anchor;
 
 use std::ops::Range;
 
@@ -46,6 +49,8 @@ pub struct Model {
     pub attachments: Vec<Attachment>,
     /// The motions that attachments refer to.
     pub motions: Vec<Motion>,
+    /// The places on colliders that attachments refer to.
+    pub anchors: Vec<Anchor>,
     /// Constant forces: particle, N.
     pub loads: Vec<(u32, Vec3)>,
     /// Meshes of colliders.
@@ -126,6 +131,8 @@ pub struct Attachment {
     pub particle: u32,
     /// Which motion it follows.
     pub motion: u32,
+    /// Which of [`Model::anchors`] it follows instead; [`NONE`](crate::mesh::NONE) if none.
+    pub anchor: u32,
     /// When it is let go, s.
     pub until: f32,
 }

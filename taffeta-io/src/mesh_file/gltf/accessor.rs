@@ -205,15 +205,61 @@ impl Positions {
     }
 
     fn component(&self, bytes: &[u8]) -> f32 {
-        let bits = whole(bytes);
-        let (value, largest) = match self.kind {
-            ComponentType::I8 => (f32::from(bits as u8 as i8), 127.0),
-            ComponentType::U8 => (f32::from(bits as u8), 255.0),
-            ComponentType::I16 => (f32::from(bits as u16 as i16), 32767.0),
-            ComponentType::U16 => (f32::from(bits as u16), 65535.0),
-            ComponentType::U32 | ComponentType::F32 => return f32::from_bits(bits),
+        component(self.kind, self.normalized, bytes)
+    }
+}
+
+fn component(kind: ComponentType, normalized: bool, bytes: &[u8]) -> f32 {
+    let bits = whole(bytes);
+    let (value, largest) = match kind {
+        ComponentType::I8 => (f32::from(bits as u8 as i8), 127.0),
+        ComponentType::U8 => (f32::from(bits as u8), 255.0),
+        ComponentType::I16 => (f32::from(bits as u16 as i16), 32767.0),
+        ComponentType::U16 => (f32::from(bits as u16), 65535.0),
+        ComponentType::U32 | ComponentType::F32 => return f32::from_bits(bits),
+    };
+    if normalized { (value / largest).max(-1.0) } else { value }
+}
+
+/// Numbers of any accessor but one of 32-bit whole numbers, item after item.
+pub(super) struct Numbers {
+    pub values: Vec<f32>,
+}
+
+impl Numbers {
+    /// Items of `width` numbers each.
+    pub fn new(
+        root: &Root,
+        buffers: &mut Buffers<'_>,
+        number: usize,
+        width: usize,
+    ) -> Result<Numbers, String> {
+        let accessor = find(root, number)?;
+        let place = |problem: String| format!("accessor {number}: {problem}");
+        let kind = match accessor.component_type {
+            Checked::Valid(kind) if kind.0 != ComponentType::U32 => kind.0,
+            _ => return Err(place("the component type must be 5126, or 5120 to 5123".into())),
         };
-        if self.normalized { (value / largest).max(-1.0) } else { value }
+        let right = match accessor.type_ {
+            Checked::Valid(kind) => kind.multiplicity() == width,
+            Checked::Invalid => false,
+        };
+        if !right {
+            return Err(place(format!("its items must have {width} numbers")));
+        }
+        let (Some(view), None) = (accessor.buffer_view, &accessor.sparse) else {
+            return Err(place("the values are sparse or compressed, which is not supported here".into()));
+        };
+        let offset = accessor.byte_offset.map_or(0, |offset| offset.0);
+        let bytes = size(kind);
+        let items = Items::new(root, buffers, view.value(), offset, accessor.count.0, width * bytes)
+            .map_err(place)?;
+        let mut values = Vec::new();
+        for index in 0..items.count {
+            let item = items.get(index);
+            values.extend(item.chunks_exact(bytes).map(|b| component(kind, accessor.normalized, b)));
+        }
+        Ok(Numbers { values })
     }
 }
 

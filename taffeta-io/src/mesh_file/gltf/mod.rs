@@ -5,6 +5,7 @@
 
 mod accessor;
 mod container;
+mod skin;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,11 +14,13 @@ use glam::{Mat4, Quat, Vec3};
 use gltf_json::mesh::{Mode, Primitive, Semantic};
 use gltf_json::validation::Checked;
 use gltf_json::{Index, Root, Scene};
+use taffeta::collide::surface::Skin;
 use taffeta::mesh::TriMesh;
 
 use super::{Fault, excerpt};
 use accessor::{Indices, Positions};
 use container::Buffers;
+use skin::Origin;
 
 /// Corners of triangles that may be read beyond one for each byte of the file and its buffers. A few bytes can
 /// place the same mesh many times over, so that without a limit a small file could fill the memory.
@@ -40,6 +43,26 @@ pub(super) fn parse(bytes: &[u8], folder: Option<&Path>) -> Result<TriMesh, Faul
 }
 
 fn parse_within(free_corners: usize, bytes: &[u8], folder: Option<&Path>) -> Result<TriMesh, Fault> {
+    read(free_corners, bytes, folder, |_| Ok(())).map(|(mesh, ())| mesh)
+}
+
+/// The same, with what moves it: its skin and the animation of that name, or the first. A skinned mesh is read as it was bound.
+pub(super) fn parse_moving(
+    bytes: &[u8],
+    folder: Option<&Path>,
+    animation: Option<&str>,
+    repeat: bool,
+) -> Result<(TriMesh, Option<Skin>), Fault> {
+    read(FREE_CORNERS, bytes, folder, |reader| reader.skin(animation, repeat))
+}
+
+/// Reads the mesh, and what `more` reads after it.
+fn read<T>(
+    free_corners: usize,
+    bytes: &[u8],
+    folder: Option<&Path>,
+    more: impl FnOnce(&mut Reader<'_>) -> Result<T, Fault>,
+) -> Result<(TriMesh, T), Fault> {
     let (json, binary) = container::split(bytes)?;
     let root: Root = gltf_json::deserialize::from_slice(json).map_err(|error| match binary {
         None if error.line() > 0 => Fault::line(error.line(), format!("not a glTF document: {error}")),
@@ -62,17 +85,24 @@ fn parse_within(free_corners: usize, bytes: &[u8], folder: Option<&Path>) -> Res
         buffers: Buffers::new(&root, binary, folder),
         root: &root,
         mesh: TriMesh::default(),
+        origins: Vec::new(),
+        node: 0,
         corners: 0,
         most_corners: free_corners.saturating_add(bytes.len()),
     };
     reader.scene()?;
-    Ok(reader.mesh)
+    let more = more(&mut reader)?;
+    Ok((reader.mesh, more))
 }
 
 struct Reader<'a> {
     root: &'a Root,
     buffers: Buffers<'a>,
     mesh: TriMesh,
+    /// Where each vertex of the mesh is from.
+    origins: Vec<Origin>,
+    /// The node whose mesh is being read.
+    node: usize,
     /// Corners read so far.
     corners: usize,
     /// Where reading ends, not counting the buffers in other files.
@@ -120,6 +150,7 @@ impl Reader<'_> {
             if let Some(mesh) = node.mesh {
                 // A skinned mesh is placed by its joints, not by its node.
                 let place = if node.skin.is_some() { Mat4::IDENTITY } else { world };
+                self.node = number;
                 self.mesh(mesh.value(), place)?;
             }
             let children = node.children.iter().flatten().rev();
@@ -191,7 +222,13 @@ impl Reader<'_> {
         if mode == Mode::Triangles && !corners.len().is_multiple_of(3) {
             return Err(format!("it has {} corners; triangles need a multiple of 3", corners.len()));
         }
-        let vertices = self.vertices(&positions, &corners, place, merged);
+        let accessor = |semantic| primitive.attributes.get(&Checked::Valid(semantic)).map(|a| a.value());
+        let skin = self.root.nodes.get(self.node).and_then(|node| node.skin);
+        let skinned = match (skin, accessor(Semantic::Joints(0)), accessor(Semantic::Weights(0))) {
+            (Some(_), Some(joints), Some(weights)) => Some([joints, weights]),
+            _ => None,
+        };
+        let vertices = self.vertices(&positions, &corners, place, skinned, merged);
         let flip = place.determinant() < 0.0;
         for triangle in triangles(mode, &corners) {
             let [a, b, c] = triangle.map(|corner| vertices[&corner]);
@@ -209,6 +246,7 @@ impl Reader<'_> {
         positions: &Positions,
         corners: &[u32],
         place: Mat4,
+        skinned: Option<[usize; 2]>,
         merged: &mut HashMap<[u32; 3], u32>,
     ) -> HashMap<u32, u32> {
         let mut used = corners.to_vec();
@@ -226,6 +264,7 @@ impl Reader<'_> {
                     place.transform_point3(Vec3::from(position)).to_array()
                 };
                 self.mesh.positions.push(moved);
+                self.origins.push(Origin { node: self.node, skinned, vertex });
                 (self.mesh.positions.len() - 1) as u32
             });
             (vertex, result)

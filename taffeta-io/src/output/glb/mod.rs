@@ -1,10 +1,10 @@
-//! glTF 2.0 binary `.glb`: one animated mesh per cloth.
+//! glTF 2.0 binary `.glb`: one animated mesh per cloth and per mesh of a collider.
 //!
 //! glTF has no vertex caches, so motion is a row of morph targets, each the difference of a frame from the first,
 //! faded from one to the next by a weights animation. Importers hold every target at once (three.js in the layers
 //! of one texture, Blender as shape keys), which bounds their number: at most [`MOST_TARGETS`], and fewer where
 //! the file would exceed [`MOST_BYTES`]. A longer recording is thinned to evenly spaced frames with straight
-//! motion between; `.pc2` and `.mdd` hold every frame. Colliders are left out.
+//! motion between; `.pc2` and `.mdd` hold every frame. Colliders of other shapes are left out.
 
 mod layout;
 

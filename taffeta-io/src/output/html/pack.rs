@@ -5,7 +5,7 @@ use miniz_oxide::deflate::compress_to_vec_zlib;
 use serde_json::{Value, json};
 use taffeta::collide::Shape;
 
-use super::super::{Clip, Frame};
+use super::super::{Clip, Frame, Part};
 use super::coding::{self, Encoder};
 
 /// A packed block is closed once it holds this many bytes before deflating.
@@ -165,16 +165,9 @@ impl Packer {
 
     fn about(&self) -> Value {
         let clip = &self.clip;
-        let parts: Vec<Value> = clip
-            .cloths
-            .iter()
-            .map(|p| {
-                json!({
-                    "name": p.name,
-                    "triangles": [p.triangles.start, p.triangles.end],
-                })
-            })
-            .collect();
+        let part = |p: &Part, solid: bool| json!({ "name": p.name, "triangles": [p.triangles.start, p.triangles.end], "solid": solid });
+        let mut parts: Vec<Value> = clip.cloths.iter().map(|p| part(p, false)).collect();
+        parts.extend(clip.bodies.iter().map(|p| part(p, true)));
         json!({
             "title": clip.title,
             "subtitle": clip.subtitle,
@@ -226,5 +219,6 @@ fn shape(shape: &Shape) -> Value {
         Shape::Capsule { radius, half_length } => {
             json!({ "kind": "capsule", "radius": radius, "half": half_length })
         }
+        Shape::Mesh => json!({ "kind": "mesh" }),
     }
 }

@@ -25,6 +25,7 @@ fn clip() -> Clip {
             triangles: 0..triangles.len(),
         }],
         triangles,
+        bodies: Vec::new(),
         colliders: vec![Shape::Plane, Shape::Sphere { radius: 0.5 }],
     }
 }

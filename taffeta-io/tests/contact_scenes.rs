@@ -1,0 +1,105 @@
+//! Scenes of contact: they start clean, and what is held and moved goes where it is told.
+
+use glam::Vec3;
+use taffeta::Simulation;
+use taffeta_io::scene_file::{BUILT_IN, load};
+
+fn scene(name: &str, sets: &[&str]) -> Simulation {
+    let sets: Vec<String> = sets.iter().map(|s| s.to_string()).collect();
+    let mut sim = Simulation::new(&load(name, &sets).unwrap().scene).unwrap();
+    sim.set_threads(1);
+    sim
+}
+
+fn run(sim: &mut Simulation, frames: u32) {
+    let dt = sim.params().dt;
+    for _ in 0..frames {
+        let report = sim.step(dt);
+        assert!(report.failure.is_none(), "{}", report.failure.unwrap());
+    }
+}
+
+#[test]
+fn all_scenes_start_clean() {
+    for built_in in BUILT_IN {
+        let sim = scene(built_in.name, &[]);
+        assert_eq!(sim.intersecting_pairs(), 0, "{}: something crosses at the start", built_in.name);
+        assert_eq!(sim.penetrating_vertices(), 0, "{}: something starts inside a collider", built_in.name);
+    }
+}
+
+#[test]
+fn the_catalogue_has_the_sizes_it_says() {
+    for (name, vertices, body) in [
+        ("self-collision", 61 * 61, 0),
+        ("multiple-objects", 3 * 65 * 65, 0),
+        ("mannequin", 1202, 1202),
+        ("sphere-drape", 2704, 2562),
+        ("tower", 10 * 33 * 33, 0),
+    ] {
+        let sim = scene(name, &[]);
+        let points: usize = sim.bodies().iter().map(|b| b.points().len()).sum();
+        assert_eq!((sim.positions().len(), points), (vertices, body), "{name}");
+    }
+}
+
+/// a − μ g of the plate, or none at all.
+#[test]
+fn plate_carries_the_cloth_along_or_slides_away_under_it() {
+    let lag = |friction: f32| {
+        let mut sim = scene("plate", &[&format!("collider.0.friction={friction}")]);
+        let before = sim.positions()[40][0];
+        run(&mut sim, 60);
+        let plate = sim.bodies()[0].pose.position.x;
+        assert!((plate - 1.5).abs() < 1e-4, "{plate}");
+        plate - (sim.positions()[40][0] - before)
+    };
+    assert!(lag(0.5).abs() < 0.01, "{} m", lag(0.5));
+    let expected = 0.5 * (3.0 - 0.1 * 9.81);
+    assert!((lag(0.1) / expected - 1.0).abs() < 0.02, "{} m, not {expected} m", lag(0.1));
+}
+
+#[test]
+fn twist_turns_the_ends_against_each_other() {
+    let mut sim = scene("twist", &["cloth.0.generate.vertices=600"]);
+    let start = sim.positions().to_vec();
+    let ends: Vec<usize> = (0..start.len()).filter(|&v| start[v][0].abs() > 0.599).collect();
+    run(&mut sim, 60);
+    for v in ends {
+        let (from, to) = (Vec3::from(start[v]), Vec3::from(sim.positions()[v]));
+        let side = from.x.signum();
+        // A quarter of a turn in a second, and 1/8 of the 25 cm.
+        assert!((to.x - (from.x - side * 0.03125)).abs() < 1e-4, "{from} {to}");
+        let (a, b) = (Vec3::new(0.0, from.y - 1.0, from.z), Vec3::new(0.0, to.y - 1.0, to.z));
+        assert!(a.dot(b).abs() < 1e-3 * a.length_squared() && (a.length() - b.length()).abs() < 1e-4);
+        assert!(a.cross(b).x * side < 0.0, "the ends turn opposite ways");
+    }
+}
+
+#[test]
+fn body_walks_and_its_skirt_is_sewn_to_it() {
+    let mut sim = scene("body", &["cloth.0.generate.vertices=500", "collider.0.generate.vertices=1200"]);
+    let waist: Vec<usize> =
+        (0..sim.positions().len()).filter(|&v| (sim.positions()[v][1] - 1.08).abs() < 1e-4).collect();
+    assert!(waist.len() > 10);
+    let gaps = |sim: &Simulation| -> Vec<f32> {
+        let solid = sim.bodies()[0].solid().unwrap();
+        waist.iter().map(|&v| solid.closest(sim.positions()[v].into(), 1.0).unwrap().distance).collect()
+    };
+    let (before, start) = (gaps(&sim), sim.positions().to_vec());
+    assert!(before.iter().all(|gap| (0.005..0.12).contains(gap)), "{before:?}");
+    let (mut farthest, mut stride) = (0.0f32, 0.0f32);
+    for _ in 0..36 {
+        run(&mut sim, 1);
+        for (gap, now) in before.iter().zip(gaps(&sim)) {
+            assert!((gap - now).abs() < 0.01, "{gap} m, then {now} m");
+        }
+        for &v in &waist {
+            farthest = farthest.max(Vec3::from(start[v]).distance(sim.positions()[v].into()));
+        }
+        let z = sim.bodies()[0].points().iter().filter(|p| p.y < 0.15).map(|p| p.z);
+        stride = stride.max(z.clone().fold(f32::MIN, f32::max) - z.fold(f32::MAX, f32::min));
+    }
+    assert!(farthest > 0.005, "the waist moves by {farthest} m");
+    assert!(stride > 0.5, "a stride of {stride} m");
+}
