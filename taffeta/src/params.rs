@@ -59,6 +59,8 @@ pub struct Contact {
     /// given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thickness: Option<f32>,
+    /// Whether cloth that crosses at the start is untangled first.
+    pub untangle: bool,
     /// How near pairs are searched for; the results are the same.
     pub search: Structure,
 }
@@ -68,8 +70,12 @@ pub struct Contact {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ContactMode {
-    /// Not at all.
+    /// Not at all, but for meshes of colliders.
     None,
+    /// Every vertex is a sphere wider than the mesh; cheap, and looks thick.
+    Particles,
+    /// Small spheres at vertices, followed along their ways in one pass; cheap, and leaks between vertices.
+    SweptSpheres,
     /// Contacts that are expected in the substep are pushed apart; what is missed passes through.
     Predictive,
     /// As `predictive`, and no vertex moves so far that anything could cross.

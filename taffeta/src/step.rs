@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use glam::Vec3;
 
-use crate::collide::{Barrier, Body, Contacts, Moment, Pose, Work};
+use crate::collide::{Body, Contacts, Layers, Moment, Pose, Work};
 use crate::error::BuildError;
 use crate::force::Air;
 use crate::lanes::SimdLevel;
 use crate::metrics::{self, Energies, Strain};
 use crate::model::{Attachment, Model};
 use crate::par::Team;
-use crate::params::{ContactMode, Params};
+use crate::params::Params;
 use crate::scene::Scene;
 use crate::solver::objective::Objective;
 use crate::solver::{self, Convergence, Limits, Method, Substep};
@@ -157,7 +157,7 @@ pub struct Simulation {
     params: Params,
     bodies: Vec<Body>,
     contacts: Contacts,
-    barrier: Option<Box<Barrier>>,
+    layers: Option<Box<Layers>>,
     air: Option<Air>,
     method: Box<dyn Method>,
     limits: Limits,
@@ -187,17 +187,12 @@ impl Simulation {
             .map(|(i, c)| Body::new(i, c))
             .collect::<Result<Vec<_>, _>>()?;
         model.sew_pins(scene, &bodies)?;
+        model.add_collider_meshes(&bodies);
         let air = Air::new(scene, &model)?;
-        let barrier = match params.contact.mode {
-            Some(ContactMode::None) => None,
-            mode => {
-                let bounded = mode != Some(ContactMode::Predictive);
-                Some(Box::new(Barrier::new(&model, &bodies, &params.contact, bounded)))
-            }
-        };
         let method = solver::build(&model, &params)?;
         let limits = Limits::new(&model, &params)?;
-        let state = State::new(&model);
+        let mut state = State::new(&model);
+        let layers = Layers::new(&model, &bodies, &params.contact, &mut state.x)?;
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let wanted = if params.threads == 0 { cores } else { params.threads as usize };
         let useful = (model.particles() / PARTICLES_PER_THREAD).max(1);
@@ -218,7 +213,7 @@ impl Simulation {
             state,
             params,
             bodies,
-            barrier,
+            layers: layers.map(Box::new),
             air,
             method,
             limits,
@@ -263,7 +258,7 @@ impl Simulation {
             frame: self.state.frame,
             stages: clock.spent,
             contacts: self.contacts.count(),
-            work: self.barrier.as_mut().map_or(Work::default(), |barrier| barrier.take_work()),
+            work: self.layers.as_mut().map_or(Work::default(), |layers| layers.take_work()),
             failure: self.failure.clone(),
         }
     }
@@ -333,6 +328,12 @@ impl Simulation {
                 *x = Particle::from_array(y);
             }
         });
+        for mesh in &model.collider_meshes {
+            let points = bodies[mesh.collider].points();
+            for (x, p) in state.x[mesh.vertices.clone()].iter_mut().zip(points) {
+                x.p = (*p).into();
+            }
+        }
         // Rounding in x + h v must not make a pin miss its place.
         for attachment in &model.attachments {
             let i = attachment.particle as usize;
@@ -356,19 +357,19 @@ impl Simulation {
 
     /// Finds what layers may touch in this substep.
     fn expect_contacts(&mut self, h: f32, clock: &mut Stopwatch) {
-        let Simulation { model, bodies, team, level, state, contacts, barrier, .. } = self;
-        if let Some(barrier) = barrier {
+        let Simulation { model, bodies, team, level, state, contacts, layers, .. } = self;
+        if let Some(layers) = layers {
             let mut now = Moment { model, bodies, h, team, level: *level, clock };
-            barrier.begin(&mut now, contacts.count() == 0, &mut state.start, &state.x);
+            layers.begin(&mut now, contacts.count() == 0, &mut state.start, &state.x);
         }
     }
 
     /// Brings everything where it may be without crossing anything.
     fn bound(&mut self, h: f32, clock: &mut Stopwatch) {
-        let Simulation { model, bodies, team, level, state, barrier, .. } = self;
-        if let Some(barrier) = barrier {
+        let Simulation { model, bodies, team, level, state, layers, .. } = self;
+        if let Some(layers) = layers {
             let mut now = Moment { model, bodies, h, team, level: *level, clock };
-            barrier.finish(&mut now, &mut state.start, &mut state.x);
+            layers.finish(&mut now, &mut state.start, &mut state.x);
         }
     }
 
@@ -388,7 +389,7 @@ impl Simulation {
             measure: self.measure && last,
             bodies: &self.bodies,
             contacts: &mut self.contacts,
-            barrier: self.barrier.as_deref_mut(),
+            layers: self.layers.as_deref_mut(),
             team: &mut self.team,
             level: self.level,
             clock,
@@ -402,8 +403,8 @@ impl Simulation {
     }
 
     fn friction(&mut self) {
-        if let Some(barrier) = &mut self.barrier {
-            barrier.rub(&mut self.team, self.level, &mut self.state.x);
+        if let Some(layers) = &mut self.layers {
+            layers.rub(&mut self.team, self.level, &self.state.start, &mut self.state.x);
         }
         if !self.bodies.is_empty() {
             let Simulation { contacts, team, model, bodies, state, .. } = self;

@@ -49,7 +49,7 @@ fn detection_allocates_nothing_once_it_has_seen_the_most() {
         }
     };
     for structure in Structure::ALL {
-        let (mut detector, mut team, mut x) = (Detector::new(structure), Team::new(1), soup.rest.clone());
+        let (mut detector, mut team, mut x) = (Detector::new(structure, false), Team::new(1), soup.rest.clone());
         let mut before = 0;
         for round in 0..3 {
             if round == 1 {

@@ -110,7 +110,7 @@ fn detections(scene: &Scene, team: &mut Team, entries: &mut Vec<Entry>) {
     let settings = Settings { reach, margin, early: 0.0005, ..Settings::default() };
     let level = SimdLevel::best();
     for structure in Structure::ALL {
-        let mut detector = Detector::new(structure);
+        let mut detector = Detector::new(structure, false);
         let mut found = detector.detect(team, level, &scene.soup, &scene.x, &settings);
         let (threads, structure_name) = (team.count(), structure.make().name());
         let mut entry = |what, microseconds, found: usize, items| {

@@ -95,7 +95,14 @@ pub struct Barrier {
 
 impl Barrier {
     /// For all cloths of a model and its collider meshes. With `bounded` nothing can cross.
-    pub fn new(model: &Model, bodies: &[Body], params: &params::Contact, bounded: bool) -> Self {
+    /// `meshes_only`: cloth passes through cloth, but not through colliders.
+    pub fn new(
+        model: &Model,
+        bodies: &[Body],
+        params: &params::Contact,
+        bounded: bool,
+        meshes_only: bool,
+    ) -> Self {
         let soup = Soup::of_model(model, params.thickness);
         let edge = |edges: &[([u32; 2], f32)]| {
             edges.iter().map(|(_, rest)| rest).sum::<f32>() / edges.len().max(1) as f32
@@ -106,7 +113,7 @@ impl Barrier {
         let cloths = model.cloths.iter().map(|cloth| Some(cloth.friction));
         let friction = cloths.chain(model.collider_meshes.iter().map(|mesh| bodies[mesh.collider].friction));
         Barrier {
-            detector: Detector::new(params.search),
+            detector: Detector::new(params.search, meshes_only),
             rows: Rows::new(model.particles(), model.items()),
             settings: Settings { early: 0.5 * gap, ..Settings::default() },
             edge,

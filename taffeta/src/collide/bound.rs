@@ -192,6 +192,7 @@ pub struct Detector {
     scale: Vec<AtomicU32>,
     walls: Vec<Wall>,
     rows: Vec<ContactRow>,
+    meshes_only: bool,
     /// What is looked at; all but in tests that show why it must be.
     kinds: [bool; 2],
 }
@@ -206,9 +207,10 @@ struct Motion {
 }
 
 impl Detector {
-    /// Searches with the given structure.
-    pub fn new(structure: Structure) -> Self {
+    /// Searches with the given structure. `meshes_only`: cloth is not looked at against cloth.
+    pub fn new(structure: Structure, meshes_only: bool) -> Self {
         Detector {
+            meshes_only,
             query: structure.make(),
             boxes: PatchBoxes::default(),
             near: Vec::new(),
@@ -345,7 +347,7 @@ impl Detector {
         self.boxes.refit(team, soup, x, 0.5 * limit);
         // Further than needed, so that a piece does not get new neighbours all the time.
         self.query.within(team, level, &self.boxes.patches, 0.25 * limit, &mut self.near);
-        let boxes = &self.boxes.patches;
+        let (boxes, meshes_only) = (&self.boxes.patches, self.meshes_only);
         let kinematic = |patch: u32| soup.groups[soup.patch_group[patch as usize] as usize].kinematic;
         // The list is in order of its first patches.
         let mut near = &self.near[..];
@@ -356,12 +358,17 @@ impl Detector {
                 let count = near.iter().take_while(|pair| pair[0] == g).count();
                 let (own, rest) = near.split_at(count);
                 near = rest;
-                let wanted = own.iter().map(|pair| pair[1]).filter(|&h| !(kinematic(g) && kinematic(h)));
+                let looked_at = |h: u32| match (kinematic(g), kinematic(h)) {
+                    (true, true) => false,
+                    (false, false) => !meshes_only,
+                    _ => true,
+                };
+                let wanted = own.iter().map(|pair| pair[1]).filter(|&h| looked_at(h));
                 let mut needed = wanted.clone().filter(|&h| boxes[g as usize].meets(&boxes[h as usize]));
                 piece.stale |= !needed.all(|h| piece.partners.contains(&h));
                 if piece.stale {
                     piece.partners.clear();
-                    piece.partners.extend((!kinematic(g)).then_some(g).into_iter().chain(wanted));
+                    piece.partners.extend(looked_at(g).then_some(g).into_iter().chain(wanted));
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use glam::{Mat3, Vec3};
 
-use super::{Attachment, Model};
+use super::{Attachment, ColliderMesh, Model};
 use crate::collide::{Body, Solid};
 use crate::error::BuildError;
 use crate::mesh::NONE;
@@ -99,6 +99,17 @@ impl Model {
             }
         }
         Ok(())
+    }
+
+    /// Takes the meshes of colliders that are met triangle by triangle. Bodies are where they start.
+    pub fn add_collider_meshes(&mut self, bodies: &[Body]) {
+        for (collider, body) in bodies.iter().enumerate().filter(|(_, body)| !body.triangles().is_empty()) {
+            let first = self.items();
+            let triangles = body.triangles().iter().map(|t| t.map(|v| v + first as u32)).collect();
+            let start = body.points().to_vec();
+            let vertices = first..first + start.len();
+            self.collider_meshes.push(ColliderMesh { collider, vertices, triangles, start });
+        }
     }
 
     /// Where a held particle is to be at time `t` (s), m.

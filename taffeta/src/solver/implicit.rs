@@ -147,8 +147,8 @@ impl Implicit {
     fn hold(&mut self, substep: &mut Substep<'_>, rate: f32) {
         let Substep { contacts, team, model, bodies, x, .. } = substep;
         contacts.hold(team, model, bodies, &self.y, x, &mut self.way, &self.ratio, rate);
-        if let Some(barrier) = substep.barrier.as_mut().filter(|barrier| barrier.touching()) {
-            barrier.push(substep.team, substep.level, substep.x, substep.h);
+        if let Some(layers) = substep.layers.as_mut().filter(|layers| layers.touching()) {
+            layers.push(substep.team, substep.level, substep.x, substep.h);
             for ((way, x), y) in self.way.iter_mut().zip(substep.x.iter()).zip(&self.y) {
                 for c in 0..3 {
                     way[c] = x.p[c] - y.p[c];

@@ -25,7 +25,7 @@ mod xpbd_jacobi;
 
 use glam::Vec3;
 
-use crate::collide::{Barrier, Body, Contacts};
+use crate::collide::{Body, Contacts, Layers};
 use crate::constraint::Kind;
 use crate::error::BuildError;
 use crate::lanes::SimdLevel;
@@ -64,7 +64,7 @@ pub struct Substep<'a> {
     /// Contacts with them.
     pub contacts: &'a mut Contacts,
     /// Contact of cloth with cloth and meshes.
-    pub barrier: Option<&'a mut Barrier>,
+    pub layers: Option<&'a mut Layers>,
     /// The threads.
     pub team: &'a mut Team,
     /// The instructions.
@@ -76,15 +76,15 @@ pub struct Substep<'a> {
 impl Substep<'_> {
     /// Whether there is anything to collide with.
     pub fn touching(&self) -> bool {
-        !self.bodies.is_empty() || self.barrier.as_ref().is_some_and(|barrier| barrier.touching())
+        !self.bodies.is_empty() || self.layers.as_ref().is_some_and(|layers| layers.touching())
     }
 
     /// Pushes layers apart and particles out of the colliders, as part of an iteration.
     pub fn collide(&mut self) {
-        if let Some(barrier) = self.barrier.as_mut().filter(|b| b.touching()) {
+        if let Some(layers) = self.layers.as_mut().filter(|layers| layers.touching()) {
             // What is pressed between a collider and a layer is pushed to and fro.
             for _ in 0..PASSES {
-                barrier.push(self.team, self.level, self.x, self.h);
+                layers.push(self.team, self.level, self.x, self.h);
                 self.contacts.project(self.team, self.model, self.bodies, self.x);
             }
             self.clock.lap(Stage::Contact);

@@ -159,7 +159,7 @@ fn storm(seed: u64, gamma: f32, kinds: [bool; 2], connected: bool) -> Storm {
     let middle: Vec3 = x.iter().map(|x| Vec3::from(x.p)).sum::<Vec3>() / x.len() as f32;
     let reach = [0.01, 0.05, 0.4][seed as usize % 3];
     let settings = Settings { reach, margin: 0.3 * reach, gamma, early: reach, ..Settings::default() };
-    let mut detector = Detector::new(Structure::default());
+    let mut detector = Detector::new(Structure::default(), false);
     detector.kinds = kinds;
     let mut team = Team::new(1);
     let mut seen = Storm { crossed: 0, clamped: 0, nearest: reach };
@@ -290,7 +290,7 @@ fn bounds_are_those_of_brute_force() {
     let (triangles, x) = folded(12);
     let soup = soup_of(&triangles, &x, 0.001);
     let settings = Settings { reach: 0.02, margin: 0.003, ..Settings::default() };
-    let mut detector = Detector::new(Structure::default());
+    let mut detector = Detector::new(Structure::default(), false);
     detector.detect(&mut Team::new(1), SimdLevel::best(), &soup, &x, &settings);
     let mut nearest = vec![settings.reach; x.len()];
     for (kind, stencil) in all_stencils(&soup) {
@@ -321,7 +321,7 @@ fn the_same_bits_on_any_threads_instructions_and_structure() {
     let mut random = Random(1);
     moved.iter_mut().for_each(|x| x.p = (Vec3::from(x.p) + random.vector() * 5e-4).into());
     let run = |structure: Structure, threads, level| {
-        let (mut detector, mut team) = (Detector::new(structure), Team::new(threads));
+        let (mut detector, mut team) = (Detector::new(structure, false), Team::new(threads));
         detector.detect(&mut team, level, &soup, &x, &settings);
         let first = bits(&detector);
         assert!(!detector.detect(&mut team, level, &soup, &moved, &settings).collected);
@@ -347,12 +347,12 @@ fn kept_pairs_give_the_same_bounds_as_new_ones() {
     let (triangles, mut x) = folded(16);
     let soup = soup_of(&triangles, &x, 0.002);
     let settings = Settings { reach: 0.01, margin: 0.004, ..Settings::default() };
-    let (mut kept, mut team, mut random) = (Detector::new(Structure::default()), Team::new(1), Random(8));
+    let (mut kept, mut team, mut random) = (Detector::new(Structure::default(), false), Team::new(1), Random(8));
     let (mut reused, level) = (0, SimdLevel::best());
     for _ in 0..30 {
         let found = kept.detect(&mut team, level, &soup, &x, &settings);
         reused += !found.collected as usize;
-        let mut fresh = Detector::new(Structure::default());
+        let mut fresh = Detector::new(Structure::default(), false);
         let all = fresh.detect(&mut team, level, &soup, &x, &settings);
         assert_eq!(bits(&kept).0, bits(&fresh).0);
         assert!(found.nearest == all.nearest && kept.rows().len() == fresh.rows().len());
@@ -367,7 +367,7 @@ fn contacts_are_rows_on_the_right_side() {
     let (triangles, x) = folded(20);
     let soup = soup_of(&triangles, &x, 0.002);
     let settings = Settings { reach: 0.01, early: 0.002, ..Settings::default() };
-    let mut detector = Detector::new(Structure::default());
+    let mut detector = Detector::new(Structure::default(), false);
     detector.detect(&mut Team::new(1), SimdLevel::best(), &soup, &x, &settings);
     for row in detector.rows() {
         let near = proximity::proximity(row.kind, row.particles.map(|v| Vec3::from(x[v as usize].p)));
@@ -396,7 +396,7 @@ fn rows_above(surface: &[[f32; 3]], triangles: &[[u32; 3]], point: [f32; 3]) -> 
     let part = |triangles| Part::cloth(triangles, 0.02);
     let soup = Soup::new(&[part(&[[0, 1, 2]]), part(&triangles)], &x);
     let settings = Settings { reach: 0.3, early: 0.2, ..Settings::default() };
-    let mut detector = Detector::new(Structure::default());
+    let mut detector = Detector::new(Structure::default(), false);
     detector.detect(&mut Team::new(1), SimdLevel::best(), &soup, &x, &settings);
     detector
         .rows()
@@ -439,7 +439,7 @@ fn clamping_is_to_a_ball_and_spares_the_held() {
     let (triangles, mut x) = folded(6);
     x[0].w = 0.0;
     let soup = soup_of(&triangles, &x, 0.001);
-    let (mut detector, mut team) = (Detector::new(Structure::default()), Team::new(2));
+    let (mut detector, mut team) = (Detector::new(Structure::default(), false), Team::new(2));
     detector.detect(&mut team, SimdLevel::best(), &soup, &x, &Settings::default());
     let mut far = x.clone();
     far.iter_mut().for_each(|x| x.p[1] += 0.1);
@@ -463,7 +463,7 @@ fn cloth_may_use_the_whole_distance_to_a_collider_that_stands_still() {
     .concat();
     let parts = [Part::collider(&[[0, 1, 2]]), Part { margin: 0.003, ..Part::cloth(&[[3, 4, 5]], 0.004) }];
     let mut soup = Soup::new(&parts, &x);
-    let (mut detector, mut team) = (Detector::new(Structure::default()), Team::new(1));
+    let (mut detector, mut team) = (Detector::new(Structure::default(), false), Team::new(1));
     for (still, early, expected) in
         [(false, 0.01, 0.0036), (true, 0.01, 0.0072), (false, 0.001, 0.0025), (true, 0.001, 0.005)]
     {

@@ -279,7 +279,7 @@ impl Springs<'_> {
             early: f32::NEG_INFINITY,
             ..Default::default()
         };
-        let mut detector = Detector::new(Structure::Lbvh);
+        let mut detector = Detector::new(Structure::Lbvh, false);
         for _ in 0..rounds {
             detector.detect(team, SimdLevel::best(), soup, x, &looks);
             self.from.copy_from_slice(x);
