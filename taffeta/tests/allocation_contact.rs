@@ -49,7 +49,9 @@ fn detection_allocates_nothing_once_it_has_seen_the_most() {
         }
     };
     for structure in Structure::ALL {
-        let (mut detector, mut team, mut x) = (Detector::new(structure, false), Team::new(1), soup.rest.clone());
+        let (mut detector, mut team, mut x) =
+            (Detector::new(structure, false), Team::new(1), soup.rest.clone());
+        let mut wanted = x.clone();
         let mut before = 0;
         for round in 0..3 {
             if round == 1 {
@@ -58,7 +60,7 @@ fn detection_allocates_nothing_once_it_has_seen_the_most() {
             for i in 0..20 {
                 fold(&mut x, 1.0 - (i as f32 - 10.0).abs() / 10.0);
                 detector.detect(&mut team, SimdLevel::best(), &soup, &x, &settings);
-                detector.clamp(&mut team, &mut x);
+                detector.clamp(&mut team, &mut x, &mut wanted);
             }
         }
         assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0, "{structure:?}");

@@ -35,7 +35,8 @@ impl Layers {
         params: &Contact,
         x: &mut [Particle],
     ) -> Result<Option<Self>, BuildError> {
-        let field = |name: &str, problem: String| BuildError::field(format!("simulation.contact.{name}"), problem);
+        let field =
+            |name: &str, problem: String| BuildError::field(format!("simulation.contact.{name}"), problem);
         if params.thickness.is_some_and(|t| !(t > 0.0 && t.is_finite())) {
             return Err(field("thickness", "must be above 0 m, for example 0.002".into()));
         }
@@ -47,7 +48,8 @@ impl Layers {
             let mut crossed = crossed(model, x, mode);
             if params.untangle && !crossed.is_empty() {
                 let soup = super::soup::Soup::of_model(model, params.thickness);
-                let report = untangle(&mut Team::new(1), &soup, &model.edges, x, &untangle::Settings::default());
+                let report =
+                    untangle(&mut Team::new(1), &soup, &model.edges, x, &untangle::Settings::default());
                 if report.remaining > 0 {
                     let problem = format!(
                         "could not undo {} of {} crossings; move the layers apart by hand, or use mode = \"predictive\"",

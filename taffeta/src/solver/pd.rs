@@ -224,6 +224,7 @@ mod tests {
                 pins_moved: true,
                 measure: false,
                 bodies: &[],
+                layers: None,
                 contacts: &mut contacts,
                 team: &mut team,
                 level: SimdLevel::Scalar,
