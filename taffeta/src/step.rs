@@ -25,8 +25,12 @@ pub enum Stage {
     Animate,
     /// Forces and the prediction y = x + h v + h² a.
     Predict,
-    /// Finding what of cloth and meshes is near what.
-    Detect,
+    /// Boxes around patches of cloth and meshes, and which of them are near each other.
+    Tree,
+    /// Collecting pairs of vertices and triangles, and of edges, that are near.
+    Candidates,
+    /// Their distances, and what of them is a contact.
+    Check,
     /// Dividing contacts into colours.
     Color,
     /// The method: springs, hinges, tethers.
@@ -45,10 +49,12 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage, in order.
-    pub const ALL: [Stage; 10] = [
+    pub const ALL: [Stage; 12] = [
         Stage::Animate,
         Stage::Predict,
-        Stage::Detect,
+        Stage::Tree,
+        Stage::Candidates,
+        Stage::Check,
         Stage::Color,
         Stage::Solve,
         Stage::Contact,
@@ -63,7 +69,9 @@ impl Stage {
         match self {
             Stage::Animate => "animate",
             Stage::Predict => "predict",
-            Stage::Detect => "detect",
+            Stage::Tree => "tree",
+            Stage::Candidates => "candidates",
+            Stage::Check => "check",
             Stage::Color => "color",
             Stage::Solve => "solve",
             Stage::Contact => "contact",
@@ -84,7 +92,8 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
-    pub(crate) fn start() -> Self {
+    /// Starts.
+    pub fn start() -> Self {
         Stopwatch {
             #[cfg(not(target_arch = "wasm32"))]
             last: std::time::Instant::now(),

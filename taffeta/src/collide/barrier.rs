@@ -154,11 +154,11 @@ impl Barrier {
         let between = |wanted: f32, least: f32, most: f32| wanted.min(most).max(least);
         self.settings.reach = between(gap + REACH_WAYS * way, LEAST_REACH * gap, MOST_REACH * edge);
         self.settings.margin = between(MARGIN_WAYS * way, LEAST_MARGIN * gap, MOST_MARGIN * edge);
+        self.settings.early = 0.5 * (self.settings.reach - gap);
     }
 
     fn detect(&mut self, now: &mut Moment<'_>, x: &[Particle], settings: &Settings) -> Detection {
-        let found = self.detector.detect(now.team, now.level, &self.soup, x, settings);
-        now.clock.lap(Stage::Detect);
+        let found = self.detector.detect_timed(now.team, now.level, now.clock, &self.soup, x, settings);
         let (soup, friction) = (&self.soup, &self.friction);
         let part = |v: u32| friction[soup.vertex_group[v as usize] as usize];
         let coefficient = |row: &ContactRow| {
@@ -201,7 +201,8 @@ impl Barrier {
                 self.settings.drift = mean_way(&self.soup, start, x);
             }
             let (mean, way) = ways(&self.soup, start, x, self.settings.drift);
-            self.adapt((2.0 * mean).min(way));
+            let env = |n: &str, d: f32| std::env::var(n).ok().and_then(|v| v.parse().ok()).unwrap_or(d);
+            self.adapt(env("K", 6.0) * (2.0 * mean).min(way));
             let mut settings = self.settings;
             if !self.bounded {
                 settings.early += 2.0 * way;

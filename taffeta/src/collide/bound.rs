@@ -22,6 +22,7 @@ use super::query::{Aabb, NearPairs, Structure};
 use super::soup::{PatchBoxes, Soup};
 use crate::lanes::{LANES, Lane, SimdLevel, V3};
 use crate::par::Team;
+use crate::step::{Stage, Stopwatch};
 use crate::wide::{F8, Particle, Patches, StencilKernel, stencils};
 
 /// How a detection looks.
@@ -52,7 +53,7 @@ impl Settings {
     fn room(&self, distance: f32, gap: f32, listed: bool) -> f32 {
         let room = self.gamma * distance;
         let unseen = !listed && self.early >= 0.0;
-        let room = if unseen { room.min(0.5 * (distance - gap)) } else { room };
+        let room = if unseen { room.min(0.5 * (distance - SEEN * gap)) } else { room };
         room.max(0.0)
     }
 }
@@ -61,6 +62,8 @@ impl Settings {
 const BINS: usize = 16;
 /// Patches in one piece of work.
 const BATCH: usize = 8;
+/// A pair that is not listed as a contact comes no nearer than this part of its gap.
+const SEEN: f32 = 0.5;
 /// Below this part of their size, the direction between two sides is found in another way.
 const CLOSE: f32 = 1e-3;
 /// Marks a distance that single precision cannot give well.
@@ -175,6 +178,8 @@ pub struct Detector {
     boxes: PatchBoxes,
     near: Vec<[u32; 2]>,
     batches: Vec<Batch>,
+    /// Patches whose boxes are needed.
+    chosen: Vec<bool>,
     /// Where everything was when near patches were searched for, and how near they were, m.
     reference: Vec<Particle>,
     limit: f32,
@@ -215,6 +220,7 @@ impl Detector {
             boxes: PatchBoxes::default(),
             near: Vec::new(),
             batches: Vec::new(),
+            chosen: Vec::new(),
             reference: Vec::new(),
             limit: 0.0,
             last: Vec::new(),
@@ -261,6 +267,19 @@ impl Detector {
         x: &[Particle],
         settings: &Settings,
     ) -> Detection {
+        self.detect_timed(team, level, &mut Stopwatch::start(), soup, x, settings)
+    }
+
+    /// The same, with the stages timed.
+    pub fn detect_timed(
+        &mut self,
+        team: &mut Team,
+        level: SimdLevel,
+        clock: &mut Stopwatch,
+        soup: &Soup,
+        x: &[Particle],
+        settings: &Settings,
+    ) -> Detection {
         let Settings { reach, margin, drift, .. } = *settings;
         let x = &x[..soup.vertices()];
         let motion = motion(soup, &self.reference, x);
@@ -278,11 +297,13 @@ impl Detector {
         }
         self.last.clear();
         self.last.extend_from_slice(x);
-        let few = reach + 2.0 * motion.half + epsilon > self.limit;
-        let fresh = anew || few || self.batches.iter().flat_map(|b| &b.pieces).any(|p| p.stale);
-        if fresh {
-            self.collect(team, level, soup, x, reach + 2.0 * margin + epsilon);
+        let limit = reach + 2.0 * margin + epsilon;
+        if anew || reach + 2.0 * motion.half + epsilon > self.limit {
+            self.search(team, level, soup, x, limit);
+            clock.lap(Stage::Tree);
         }
+        let fresh = self.collect(team, level, soup, x, limit);
+        clock.lap(Stage::Candidates);
         self.center.clear();
         self.center.extend(x.iter().map(|x| Particle { p: (Vec3::from(x.p) + drift).into(), w: x.w }));
         // Pairs that are not listed are beyond the reach, and no contact.
@@ -308,6 +329,7 @@ impl Detector {
         self.inner.extend(nearest.iter_mut().map(number));
         self.outer.clear();
         self.outer.extend(without.iter_mut().map(number));
+        clock.lap(Stage::Check);
         report
     }
 
@@ -339,8 +361,8 @@ impl Detector {
         }
     }
 
-    /// Finds near patches, and collects all pairs within `limit` (m) of pieces that are too old or have new neighbours.
-    fn collect(&mut self, team: &mut Team, level: SimdLevel, soup: &Soup, x: &[Particle], limit: f32) {
+    /// Finds patches within `limit` (m) of each other, and pieces that have new neighbours.
+    fn search(&mut self, team: &mut Team, level: SimdLevel, soup: &Soup, x: &[Particle], limit: f32) {
         self.reference.clear();
         self.reference.extend_from_slice(x);
         self.limit = limit;
@@ -351,27 +373,44 @@ impl Detector {
         let kinematic = |patch: u32| soup.groups[soup.patch_group[patch as usize] as usize].kinematic;
         // The list is in order of its first patches.
         let mut near = &self.near[..];
-        for (k, batch) in self.batches.iter_mut().enumerate() {
-            batch.work.pairs.clear();
-            for (i, piece) in batch.pieces.iter_mut().enumerate() {
-                let g = (k * BATCH + i) as u32;
-                let count = near.iter().take_while(|pair| pair[0] == g).count();
-                let (own, rest) = near.split_at(count);
-                near = rest;
-                let looked_at = |h: u32| match (kinematic(g), kinematic(h)) {
-                    (true, true) => false,
-                    (false, false) => !meshes_only,
-                    _ => true,
-                };
-                let wanted = own.iter().map(|pair| pair[1]).filter(|&h| looked_at(h));
-                let mut needed = wanted.clone().filter(|&h| boxes[g as usize].meets(&boxes[h as usize]));
-                piece.stale |= !needed.all(|h| piece.partners.contains(&h));
-                if piece.stale {
-                    piece.partners.clear();
-                    piece.partners.extend(looked_at(g).then_some(g).into_iter().chain(wanted));
-                }
+        for (g, piece) in self.batches.iter_mut().flat_map(|batch| &mut batch.pieces).enumerate() {
+            let g = g as u32;
+            let count = near.iter().take_while(|pair| pair[0] == g).count();
+            let (own, rest) = near.split_at(count);
+            near = rest;
+            let looked_at = |h: u32| match (kinematic(g), kinematic(h)) {
+                (true, true) => false,
+                (false, false) => !meshes_only,
+                _ => true,
+            };
+            let wanted = own.iter().map(|pair| pair[1]).filter(|&h| looked_at(h));
+            let mut needed = wanted.clone().filter(|&h| boxes[g as usize].meets(&boxes[h as usize]));
+            piece.stale |= !needed.all(|h| piece.partners.contains(&h));
+            if piece.stale {
+                piece.partners.clear();
+                piece.partners.extend(looked_at(g).then_some(g).into_iter().chain(wanted));
             }
         }
+    }
+
+    /// Collects all pairs within `limit` (m) of pieces that are too old or have new neighbours; says whether there were any.
+    fn collect(&mut self, team: &mut Team, level: SimdLevel, soup: &Soup, x: &[Particle], limit: f32) -> bool {
+        self.chosen.clear();
+        self.chosen.resize(soup.patches(), false);
+        let mut any = false;
+        for (g, piece) in self.batches.iter_mut().flat_map(|batch| &mut batch.pieces).enumerate() {
+            // Without a partner there is nothing to grow old.
+            piece.stale &= !piece.partners.is_empty();
+            if piece.stale {
+                any = true;
+                self.chosen[g] = true;
+                piece.partners.iter().for_each(|&h| self.chosen[h as usize] = true);
+            }
+        }
+        if !any {
+            return false;
+        }
+        self.boxes.refit_some(team, soup, x, 0.5 * limit, &self.chosen);
         let (kinds, patches) = (self.kinds, self.boxes.view(soup));
         team.for_each_item(&mut self.batches, |k, batch| {
             let Batch { pieces, work, .. } = batch;
@@ -380,6 +419,7 @@ impl Detector {
                 piece.collect(level, soup, &patches, g, x, limit, kinds, work);
             }
         });
+        true
     }
 }
 
@@ -505,7 +545,7 @@ impl Batch {
         for k in 0..2 {
             work.touching.clear();
             work.touching_gaps.clear();
-            for piece in pieces.iter() {
+            for piece in pieces.iter().filter(|piece| !piece.partners.is_empty()) {
                 // Bins that can hold a pair which is within reach by now.
                 let far = view.settings.reach + piece.used + view.epsilon;
                 let bins = ((far / piece.limit * BINS as f32) as usize + 1).min(BINS);

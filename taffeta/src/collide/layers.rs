@@ -132,7 +132,7 @@ impl Layers {
             Some(Spheres::Swept(spheres)) => spheres.begin(now.team, x, start),
             None => return,
         }
-        now.clock.lap(crate::step::Stage::Detect);
+        now.clock.lap(crate::step::Stage::Candidates);
     }
 
     /// Pushes layers apart, as part of an iteration.

@@ -94,6 +94,9 @@ pub struct Soup {
     vertex_ids: Vec<[u32; LANES]>,
     edge_starts: Vec<u32>,
     edge_ids: Vec<[u32; LANES]>,
+    /// The patch of each eight of vertices and edges.
+    vertex_patch: Vec<u32>,
+    edge_patch: Vec<u32>,
 }
 
 impl Soup {
@@ -224,6 +227,9 @@ impl Soup {
             self.patch_group.push(group);
             push_eights(&vertices[patch], &mut self.vertex_ids, &mut self.vertex_starts);
             push_eights(&edges[patch], &mut self.edge_ids, &mut self.edge_starts);
+            let number = self.patch_group.len() as u32 - 1;
+            self.vertex_patch.resize(self.vertex_ids.len(), number);
+            self.edge_patch.resize(self.edge_ids.len(), number);
         }
     }
 
@@ -248,6 +254,20 @@ impl Soup {
     #[inline]
     pub fn patch_vertices(&self, patch: usize) -> &[u32] {
         &self.corners[self.corner_starts[patch] as usize..self.corner_starts[patch + 1] as usize]
+    }
+
+    /// The box around a patch.
+    #[inline]
+    fn around_patch(&self, patch: usize, x: &[Particle]) -> Aabb {
+        let (mut low, mut high) = ([f32::INFINITY; 4], [f32::NEG_INFINITY; 4]);
+        for &v in self.patch_vertices(patch) {
+            let x = x[v as usize].to_array();
+            for c in 0..4 {
+                low[c] = if x[c] < low[c] { x[c] } else { low[c] };
+                high[c] = if x[c] > high[c] { x[c] } else { high[c] };
+            }
+        }
+        Aabb { low: Vec3::new(low[0], low[1], low[2]), high: Vec3::new(high[0], high[1], high[2]) }
     }
 
     /// Whether one side of a stencil is a collider that stands still.
@@ -377,20 +397,32 @@ impl PatchBoxes {
         self.edges.clear();
     }
 
-    /// Puts the boxes where the particles are, grown by `grow` (m) on all sides. The soup is the same as the last time, or [`clear`](Self::clear) was called.
+    /// Puts the boxes of whole patches where the particles are, grown by `grow` (m) on all sides.
     pub fn refit(&mut self, team: &mut Team, soup: &Soup, x: &[Particle], grow: f32) {
+        self.patches.resize(soup.patches(), Aabb::EMPTY);
+        team.for_each_chunk(&mut self.patches, LANES, |first, patches| {
+            for (i, patch) in patches.iter_mut().enumerate() {
+                *patch = soup.around_patch(first + i, x).grown(grow);
+            }
+        });
+    }
+
+    /// Puts the boxes of all primitives of some patches where the particles are, grown by `grow` (m) on all sides. The soup is the same as the last time, or
+    /// [`clear`](Self::clear) was called.
+    pub fn refit_some(&mut self, team: &mut Team, soup: &Soup, x: &[Particle], grow: f32, some: &[bool]) {
         self.triangles.resize(soup.triangle_ids.len(), Boxes8::EMPTY);
         self.vertices.resize(soup.vertex_ids.len(), Boxes8::EMPTY);
         self.edges.resize(soup.edge_ids.len(), Boxes8::EMPTY);
-        fit(team, &mut self.triangles, &soup.triangle_ids, |t| soup.triangles[t as usize], x, grow);
-        fit(team, &mut self.vertices, &soup.vertex_ids, |v| [v], x, grow);
-        fit(team, &mut self.edges, &soup.edge_ids, |e| soup.edges[e as usize], x, grow);
-        self.hulls.clear();
-        self.patches.clear();
-        for boxes in &self.triangles {
-            let (low, high, _) = boxes.hull();
-            self.hulls.push(Reach { low, high, number: f32::NEG_INFINITY });
-            self.patches.push(Aabb { low: low.into(), high: high.into() });
+        self.hulls.resize(soup.patches(), Reach { low: [0.0; 3], high: [0.0; 3], number: f32::NEG_INFINITY });
+        let own = |k: usize| some[k];
+        fit(team, &mut self.triangles, &soup.triangle_ids, own, |t| soup.triangles[t as usize], x, grow);
+        let of_vertices = |k: usize| some[soup.vertex_patch[k] as usize];
+        fit(team, &mut self.vertices, &soup.vertex_ids, of_vertices, |v| [v], x, grow);
+        let of_edges = |k: usize| some[soup.edge_patch[k] as usize];
+        fit(team, &mut self.edges, &soup.edge_ids, of_edges, |e| soup.edges[e as usize], x, grow);
+        for (patch, hull) in self.hulls.iter_mut().enumerate().filter(|(patch, _)| some[*patch]) {
+            let (low, high, _) = self.triangles[patch].hull();
+            *hull = Reach { low, high, number: f32::NEG_INFINITY };
         }
     }
 
@@ -412,17 +444,21 @@ impl PatchBoxes {
     }
 }
 
-/// The boxes of primitives with N vertices.
+/// The boxes of primitives with N vertices, of the eights that are chosen.
 fn fit<const N: usize>(
     team: &mut Team,
     boxes: &mut [Boxes8],
     ids: &[[u32; LANES]],
+    chosen: impl Fn(usize) -> bool + Sync,
     vertices: impl Fn(u32) -> [u32; N] + Sync,
     x: &[Particle],
     grow: f32,
 ) {
     team.for_each_chunk(boxes, LANES, |first, boxes| {
-        for (boxes, ids) in boxes.iter_mut().zip(&ids[first..]) {
+        for (k, (boxes, ids)) in boxes.iter_mut().zip(&ids[first..]).enumerate() {
+            if !chosen(first + k) {
+                continue;
+            }
             for (lane, &id) in ids.iter().enumerate().filter(|(_, id)| **id != NONE) {
                 let vertices = vertices(id);
                 let (mut low, mut high) = (x[vertices[0] as usize].p, x[vertices[0] as usize].p);
