@@ -33,12 +33,15 @@ const MOVER_ROUNDS: u32 = 200;
 /// margin it stays below 0.61 edges, where a flat cloth of right-angled triangles has no pairs.
 const LEAST_REACH: f32 = 2.2;
 const MOST_REACH: f32 = 0.32;
-/// The same of the margin.
-const LEAST_MARGIN: f32 = 0.4;
-const MOST_MARGIN: f32 = 0.13;
-/// Reach and margin for the way of most vertices in a substep, as multiples of it.
-const REACH_WAYS: f32 = 2.5;
-const MARGIN_WAYS: f32 = 1.5;
+/// Part of the reach by which pairs are collected from further away, on each side.
+const MARGIN: f32 = 0.4;
+/// A larger reach lets vertices go further between detections, but with many layers it is full of pairs: it grows while there are fewer
+/// pairs than this for each vertex, and shrinks while there are more than twice as many.
+const PAIRS: f32 = 5.0;
+/// The reach is at least so many times what most vertices go in a substep.
+const WAYS: f32 = 3.0;
+/// Contacts are listed that may come to be in so many substeps.
+const AHEAD: f32 = 4.0;
 
 /// What a substep takes place in.
 pub struct Moment<'a> {
@@ -81,6 +84,8 @@ pub struct Barrier {
     settings: Settings,
     /// The mean edge of the finest cloth, m.
     edge: f32,
+    /// The reach of the next detection, before it is checked, m.
+    reach: f32,
     /// Friction of each part; none where it is that of what touches it.
     friction: Vec<Option<f32>>,
     /// Whether moves are bounded, or contacts only pushed apart.
@@ -117,6 +122,7 @@ impl Barrier {
             rows: Rows::new(model.particles(), model.items()),
             settings: Settings { early: 0.5 * gap, ..Settings::default() },
             edge,
+            reach: MOST_REACH * edge,
             friction: friction.collect(),
             bounded,
             ready: false,
@@ -125,6 +131,11 @@ impl Barrier {
             work: Work::default(),
             soup,
         }
+    }
+
+    /// How often contacts should be gone through in an iteration: more often in piles.
+    pub fn passes(&self) -> u32 {
+        if self.rows.len() > self.wanted.len() { 4 } else { 2 }
     }
 
     /// Whether there are contacts to solve.
@@ -148,13 +159,15 @@ impl Barrier {
         self.movers = true;
     }
 
-    /// Chooses reach and margin for what most vertices go at most in a substep, m.
+    /// Chooses reach and margin for what most vertices go in a substep, m.
     fn adapt(&mut self, way: f32) {
         let (gap, edge) = (self.soup.thickest(), self.edge);
-        let between = |wanted: f32, least: f32, most: f32| wanted.min(most).max(least);
-        self.settings.reach = between(gap + REACH_WAYS * way, LEAST_REACH * gap, MOST_REACH * edge);
-        self.settings.margin = between(MARGIN_WAYS * way, LEAST_MARGIN * gap, MOST_MARGIN * edge);
-        self.settings.early = 0.5 * (self.settings.reach - gap);
+        let least = (LEAST_REACH * gap).max((gap + WAYS * way).min(MOST_REACH * edge));
+        let most = (MOST_REACH * edge).max(least);
+        self.reach = self.reach.min(most).max(least);
+        self.settings.reach = self.reach;
+        self.settings.margin = MARGIN * self.reach;
+        self.settings.early = (AHEAD * way).max(0.3 * gap).min(0.5 * (self.reach - gap));
     }
 
     fn detect(&mut self, now: &mut Moment<'_>, x: &[Particle], settings: &Settings) -> Detection {
@@ -175,6 +188,12 @@ impl Barrier {
         now.clock.lap(Stage::Color);
         self.work.detections += 1;
         self.work.collections += found.collected as u32;
+        let pairs = found.measured as f32 / now.model.particles() as f32;
+        if pairs < PAIRS {
+            self.reach *= 1.2;
+        } else if pairs > 2.0 * PAIRS {
+            self.reach /= 1.2;
+        }
         if std::env::var("TRACE").is_ok() {
             eprintln!(
                 "   det {:?} rows {} colors {} wanted {}",
@@ -201,8 +220,7 @@ impl Barrier {
                 self.settings.drift = mean_way(&self.soup, start, x);
             }
             let (mean, way) = ways(&self.soup, start, x, self.settings.drift);
-            let env = |n: &str, d: f32| std::env::var(n).ok().and_then(|v| v.parse().ok()).unwrap_or(d);
-            self.adapt(env("K", 6.0) * (2.0 * mean).min(way));
+            self.adapt((2.0 * mean).min(way));
             let mut settings = self.settings;
             if !self.bounded {
                 settings.early += 2.0 * way;

@@ -107,6 +107,11 @@ impl Layers {
         spheres || self.barrier.as_ref().is_some_and(|barrier| barrier.touching())
     }
 
+    /// How often contacts should be gone through in an iteration.
+    pub fn passes(&self) -> u32 {
+        self.barrier.as_ref().map_or(1, |barrier| barrier.passes())
+    }
+
     /// What was done since the last call.
     pub fn take_work(&mut self) -> Work {
         self.barrier.as_mut().map_or(Work::default(), |barrier| barrier.take_work())

@@ -38,9 +38,6 @@ use crate::wide::Particle;
 pub use limits::Limits;
 use warm::WarmStart;
 
-/// Passes over the contacts in an iteration.
-const PASSES: u32 = 4;
-
 /// A substep as a method sees it: x⁺ = solve(x₀, y).
 pub struct Substep<'a> {
     /// What is fixed.
@@ -83,7 +80,7 @@ impl Substep<'_> {
     pub fn collide(&mut self) {
         if let Some(layers) = self.layers.as_mut().filter(|layers| layers.touching()) {
             // What is pressed between a collider and a layer is pushed to and fro.
-            for _ in 0..PASSES {
+            for _ in 0..layers.passes() {
                 layers.push(self.team, self.level, self.x, self.h);
                 self.contacts.project(self.team, self.model, self.bodies, self.x);
             }
