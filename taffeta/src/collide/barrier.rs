@@ -167,7 +167,7 @@ impl Barrier {
         self.reach = self.reach.min(most).max(least);
         self.settings.reach = self.reach;
         self.settings.margin = MARGIN * self.reach;
-        self.settings.early = (AHEAD * way).max(0.3 * gap).min(0.5 * (self.reach - gap));
+        self.settings.early = (AHEAD * way).min(0.5 * (self.reach - gap));
     }
 
     fn detect(&mut self, now: &mut Moment<'_>, x: &[Particle], settings: &Settings) -> Detection {

@@ -34,7 +34,7 @@ pub struct Settings {
     pub margin: f32,
     /// γ: the part of a distance that one side may use up; below ½.
     pub gamma: f32,
-    /// A contact is listed if its sides are nearer than its gap and this, m; with −∞ none is, which is faster.
+    /// A contact is listed if its sides are nearer than 1.2 gaps and this, m; with −∞ none is, which is faster.
     pub early: f32,
     /// A motion that all vertices are about to make together, m: the bound is for the rest. Zero if any is held.
     pub drift: Vec3,
@@ -62,6 +62,8 @@ impl Settings {
 const BINS: usize = 16;
 /// Patches in one piece of work.
 const BATCH: usize = 8;
+/// Pairs nearer than this many gaps are listed as contacts in any case.
+const NEAR: f32 = 1.2;
 /// A pair that is not listed as a contact comes no nearer than this part of its gap.
 const SEEN: f32 = 0.5;
 /// Below this part of their size, the direction between two sides is found in another way.
@@ -582,7 +584,7 @@ impl Scratch {
                     continue;
                 }
                 least = least.min(low);
-                let listed = low < gaps[i] + early;
+                let listed = low < NEAR * gaps[i] + early;
                 let room = view.room(stencil, low, gaps[i], listed);
                 lower(&nearest[0], stencil, room);
                 if listed {
