@@ -260,9 +260,6 @@ impl Simulation {
             self.finish();
             clock.lap(Stage::Finish);
         }
-        if std::env::var("TRACE").is_ok() {
-            eprintln!("frame {}", self.state.frame);
-        }
         StepReport {
             frame: self.state.frame,
             stages: clock.spent,

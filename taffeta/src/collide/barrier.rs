@@ -194,15 +194,6 @@ impl Barrier {
         } else if pairs > 2.0 * PAIRS {
             self.reach /= 1.2;
         }
-        if std::env::var("TRACE").is_ok() {
-            eprintln!(
-                "   det {:?} rows {} colors {} wanted {}",
-                found,
-                self.rows.len(),
-                self.rows.colors(),
-                self.wanted.iter().filter(|w| w.w > 0.0).count()
-            );
-        }
         found
     }
 
