@@ -394,7 +394,14 @@ impl Detector {
     }
 
     /// Collects all pairs within `limit` (m) of pieces that are too old or have new neighbours; says whether there were any.
-    fn collect(&mut self, team: &mut Team, level: SimdLevel, soup: &Soup, x: &[Particle], limit: f32) -> bool {
+    fn collect(
+        &mut self,
+        team: &mut Team,
+        level: SimdLevel,
+        soup: &Soup,
+        x: &[Particle],
+        limit: f32,
+    ) -> bool {
         self.chosen.clear();
         self.chosen.resize(soup.patches(), false);
         let mut any = false;
