@@ -137,6 +137,33 @@ const CASES: &[(&str, &[&str])] = &[
     ),
     ("check points.obj", &["points.obj", "no faces"]),
     ("check gone.obj", &["gone.obj: there is no such file"]),
+    // Contact.
+    (
+        "run hang --set simulation.contact.mode=intersection-fre",
+        &["simulation.contact.mode=intersection-fre", "did you mean 'intersection-free'?"],
+    ),
+    ("run hang --set simulation.contact.mode=sphere", &["simulation.contact.mode=sphere", "'swept-spheres'"]),
+    ("run hang --set simulation.contact.mod=none", &["did you mean 'mode'?"]),
+    ("run hang --set simulation.contact.thickness=0", &["simulation.contact.thickness=0", "above 0 m"]),
+    ("run hang --set simulation.contact.thickness=-0.01", &["contact.thickness=-0.01", "above 0 m"]),
+    ("run hang --set simulation.contact.thickness=nan", &["contact.thickness=nan", "above 0 m"]),
+    ("run hang --set simulation.contact.search=bvh", &["contact.search=bvh", "did you mean 'lbvh'?"]),
+    (
+        "run crossed.toml --set simulation.contact.mode=intersection-free",
+        &[
+            "simulation.contact.mode=intersection-free",
+            "'upright' and 'level' cross at (",
+            "simulation.contact.untangle = true",
+            "mode = \"predictive\"",
+        ],
+    ),
+    (
+        "run swallowed.toml",
+        &["swallowed.toml:4:", "cloth.0.position", "'patch' starts inside 'ball'", "move it out"],
+    ),
+    ("run swallowed.toml --set simulation.contact.mode=none", &["'patch' starts inside 'ball'"]),
+    ("run stabbed.toml --set simulation.contact.mode=none", &["'patch' and 'ball' cross at ("]),
+    ("bench contact --only nothing", &["--only nothing", "sphere-drape", "newton"]),
     // Outputs.
     ("run hang --out nowhere/a.pc2", &["nowhere/a.pc2", "there is no folder"]),
     ("run hang --out nan.obj/a.pc2", &["nan.obj/a.pc2"]),
@@ -163,6 +190,21 @@ const FILES: &[(&str, &str)] = &[
     ("mesh.stl", "solid\n"),
     ("cube.obj", "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 3 2\n"),
     ("mesh.toml", "[[cloth]]\nposition = [0, 2, 0]\n[[collider]]\nshape = \"mesh\"\nmesh = \"cube.obj\"\n"),
+    (
+        "crossed.toml",
+        "[[cloth]]\nname = \"upright\"\nresolution = 5\nrotation = [80, 10, 0]\n\
+         [[cloth]]\nname = \"level\"\nresolution = 4\n",
+    ),
+    (
+        "swallowed.toml",
+        "[[cloth]]\nname = \"patch\"\nsize = 0.2\nposition = [0, 0.05, 0]\nresolution = 4\n\
+         [[collider]]\nname = \"ball\"\nshape = \"mesh\"\ngenerate = { shape = \"ball\", radius = 0.5, vertices = 100 }\n",
+    ),
+    (
+        "stabbed.toml",
+        "[[cloth]]\nname = \"patch\"\nsize = 2\nresolution = 8\n\
+         [[collider]]\nname = \"ball\"\nshape = \"mesh\"\ngenerate = { shape = \"ball\", radius = 0.5, vertices = 100 }\n",
+    ),
     ("step_0.obj", "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 3 2\n"),
     ("step_2.obj", "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 3 2\n"),
     ("turn_0.obj", "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 3 2\n"),
@@ -197,6 +239,25 @@ fn bad_input_is_refused_with_what_is_right() {
     }
     assert_eq!(files(folder), before, "something was written");
     assert_eq!(fs::read_to_string(folder.join("old.pc2")).unwrap(), "kept");
+}
+
+/// What is offered instead of the refusal works.
+#[test]
+fn cloth_that_starts_crossed_runs_if_it_is_untangled_or_left_crossed() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in FILES {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    for (setting, crossings) in [("untangle=true", Some(0.0)), ("mode=predictive", None), ("mode=none", None)]
+    {
+        let line = format!("run crossed.toml --frames 3 --json --set simulation.contact.{setting}");
+        let output = run(folder.path(), &line);
+        assert_eq!(output.status.code(), Some(0), "{line}: {}", stderr(&output));
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let found = json["intersecting_pairs"].as_f64();
+        assert!(found.is_some(), "{json}");
+        assert!(crossings.is_none() || found == crossings, "{setting}: {found:?} crossings");
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -1,6 +1,7 @@
 //! Measurements of this machine, in suites.
 
 mod coloring;
+mod contact;
 mod documents;
 mod kernels;
 mod methods;
@@ -37,6 +38,7 @@ const SUITES: &[Suite] = &[
     Suite { name: "methods", run: methods::run },
     Suite { name: "coloring", run: coloring::run },
     Suite { name: "queries", run: queries::run },
+    Suite { name: "contact", run: contact::run },
     Suite { name: "start", run: start::run },
     Suite { name: "documents", run: documents::run },
 ];
@@ -51,9 +53,10 @@ pub fn bench(args: &BenchArgs) -> Result<(), Fault> {
         let all = names.join(", ");
         return Err(Fault::Input(format!("there is no suite '{name}'; {hint} (suites: {all})")));
     }
-    if let (Some(words), false) = (&args.only, args.suite.as_deref() == Some("documents")) {
+    let chooses = matches!(args.suite.as_deref(), Some("documents" | "contact"));
+    if let (Some(words), false) = (&args.only, chooses) {
         let message = format!(
-            "--only {words}: only the suite 'documents' has rows to choose from; write taffeta bench documents --only {words}"
+            "--only {words}: only the suites 'documents' and 'contact' have rows to choose from; write taffeta bench documents --only {words}"
         );
         return Err(Fault::Input(message));
     }

@@ -67,6 +67,8 @@ impl Layers {
                 if params.mode.is_none() {
                     mode = ContactMode::Predictive;
                 }
+            } else if let Some((cloth, problem)) = swallowed(model, bodies, x) {
+                return Err(BuildError::field(format!("cloth.{cloth}.position"), problem));
             }
         }
         let barrier = |bounded, alone| Some(Barrier::new(model, bodies, params, bounded, alone));
@@ -183,6 +185,26 @@ fn crossed(model: &Model, x: &[Particle], mode: ContactMode) -> Vec<Crossing> {
         found.retain(|crossing| crossing.parts[1] as usize >= model.cloths.len());
     }
     found
+}
+
+/// The first cloth that starts inside a closed mesh and crosses it nowhere: it could never come out. Which one, and what to say.
+fn swallowed(model: &Model, bodies: &[Body], x: &[Particle]) -> Option<(usize, String)> {
+    for mesh in &model.collider_meshes {
+        let body = &bodies[mesh.collider];
+        let Some(solid) = body.solid() else { continue };
+        for (k, cloth) in model.cloths.iter().enumerate() {
+            let inside = |x: &&Particle| solid.contains(x.p.into());
+            if let Some(Particle { p: [a, b, c], .. }) = x[cloth.vertices.clone()].iter().find(inside) {
+                let problem = format!(
+                    "'{}' starts inside '{}', at ({a:.4}, {b:.4}, {c:.4}) m for one, and could not come out; move it out, or leave a face of the mesh away \
+                     if it is a container",
+                    cloth.name, body.name
+                );
+                return Some((k, problem));
+            }
+        }
+    }
+    None
 }
 
 fn refusal(model: &Model, bodies: &[Body], crossed: &[Crossing], first: &Crossing) -> String {

@@ -1,0 +1,72 @@
+//! Cloth that rests on a mesh and on cloth allocates nothing, though it is in contact all the time. Alone in its file: what is counted
+//! is the whole program.
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::grid_cloth;
+use taffeta::Simulation;
+use taffeta::collide::Surface;
+use taffeta::mesh::Grid;
+use taffeta::scene::{Cloth, Collider, ColliderShape, Scene};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: passes everything on to the system's allocator.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+#[test]
+fn cloth_at_rest_on_a_mesh_and_on_cloth_allocates_nothing() {
+    let mesh = Grid { cells_x: 9, cells_z: 9, size_x: 1.0, size_z: 1.0 }.mesh();
+    let table = Collider {
+        shape: ColliderShape::Mesh,
+        surface: Some(Arc::new(Surface::rigid(&mesh))),
+        mesh: Some("table".into()),
+        friction: Some(0.5),
+        ..Collider::default()
+    };
+    let layer = |y, turn| Cloth {
+        position: [0.0, y, 0.0],
+        rotation: [0.0, turn, 0.0],
+        ..grid_cloth([0.5, 0.5], [16, 16])
+    };
+    for method in ["xpbd", "vbd", "pbd-gs", "newton"] {
+        let mut scene = Scene {
+            cloth: vec![layer(0.005, 0.0), layer(0.012, 20.0)],
+            collider: vec![table.clone()],
+            ..Scene::default()
+        };
+        scene.simulation.method = method.into();
+        scene.simulation.substeps = 5;
+        let mut sim = Simulation::new(&scene).unwrap();
+        sim.set_threads(2);
+        // Newton's method takes its time; the others have come to rest by then.
+        let frames = if method == "newton" { 20 } else { 60 };
+        for _ in 0..frames {
+            sim.step(1.0 / 60.0);
+        }
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        for _ in 0..10 {
+            let report = sim.step(1.0 / 60.0);
+            assert!(report.failure.is_none() && report.work.rows > 0, "{method}: nothing touches");
+        }
+        assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0, "{method}");
+    }
+}
