@@ -30,7 +30,7 @@ use super::{Method, Substep};
 use crate::model::Model;
 use crate::params::Chebyshev;
 use crate::step::Stage;
-use crate::wide::{Block, Particle};
+use crate::wide::{Blend, Block, Particle};
 
 const GRAIN: usize = 64;
 /// Part of a step that is left in `implicit`: two springs' share at a vertex becomes four halves.
@@ -89,10 +89,10 @@ impl Implicit {
         let (team, level) = (&mut *substep.team, substep.level);
         team.for_each_chunk(force, GRAIN, |_, force| force.fill(Particle::default()));
         constraints.load(team, level, substep.x);
-        constraints.rest.accumulate(team, level, substep.x, force, Forces, None);
+        constraints.rest.accumulate(team, level, substep.x, force, Forces, Blend::PLAIN);
         for (grid, sums) in constraints.grids.iter_mut().zip(sums) {
             team.for_each_chunk(sums, GRAIN, |_, sums| sums.fill(Block::default()));
-            grid.sweeps.accumulate(team, level, &mut grid.blocks, sums, Forces, None);
+            grid.sweeps.accumulate(team, level, &mut grid.blocks, sums, Forces, Blend::PLAIN);
             grid.map.store(team, level, sums, force);
         }
     }
