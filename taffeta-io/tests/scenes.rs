@@ -1,7 +1,6 @@
 //! Every built-in scene checks itself: it runs as it is and does what it says.
 
 use taffeta::Simulation;
-use taffeta::solver::METHODS;
 use taffeta_io::scene_file::{BUILT_IN, load};
 
 /// Builds a scene, on one thread: tests run beside each other.
@@ -377,21 +376,34 @@ fn flag_flies_and_hardly_stretches() {
     assert!(downwind > 1.0 && hangs < 0.5, "{downwind} m downwind; {hangs} m in the calm afterwards");
 }
 
-/// S3: the correction keeps the stretch of a flag under 10 % where its soft springs alone do not, from the jerk at the start
-/// to the last gust. A few passes leave a little over the limit, which is therefore set a little lower.
+/// The greatest stretch of any edge of `flag` in any of its first frames, by the method of S3.
+fn worst_of_flag(sets: &[&str], frames: u32) -> f32 {
+    let mut sim = scene("flag", &[&["simulation.method=verlet"], sets].concat());
+    let mut worst: f32 = 0.0;
+    for _ in 0..frames {
+        run(&mut sim, 1);
+        worst = worst.max(stretch(&sim));
+    }
+    worst
+}
+
+/// S3, figure 11, with all settings of the scene: the jerk at the start is what stretches it most.
 #[test]
-fn a_strain_limit_keeps_the_flag_under_ten_per_cent() {
+fn provot_keeps_the_flag_under_ten_per_cent() {
+    let worst = worst_of_flag(&[], 75);
+    println!("{:.1} %", 100.0 * worst);
+    assert!(worst < 0.1, "{:.1} %", 100.0 * worst);
+}
+
+/// The springs of the flag are stiff enough to stay under 10 % by themselves when they have the thousand substeps that `verlet` needs,
+/// so what the correction does is seen on soft ones. A few passes leave a little over the limit, which is therefore set a little
+/// lower.
+#[test]
+fn provot_keeps_a_soft_flag_under_ten_per_cent() {
     let worst = |limit: &str| {
         let limit = format!("simulation.verlet.strain_limit={limit}");
         let soft = ["cloth.0.fabric.stretch=200", "cloth.0.fabric.shear=60", "cloth.0.tethers.stretch=9"];
-        let sets = [&["simulation.method=verlet", "simulation.strain_passes=6", &limit], &soft[..]].concat();
-        let mut sim = scene("flag", &sets);
-        let mut worst: f32 = 0.0;
-        for _ in 0..180 {
-            run(&mut sim, 1);
-            worst = worst.max(stretch(&sim));
-        }
-        worst
+        worst_of_flag(&[&["simulation.strain_passes=6", &limit], &soft[..]].concat(), 180)
     };
     let (free, limited) = (worst("0"), worst("0.08"));
     assert!(free > 0.15, "{:.1} % without a limit", 100.0 * free);
@@ -401,7 +413,7 @@ fn a_strain_limit_keeps_the_flag_under_ten_per_cent() {
 #[test]
 fn unity_lab_runs_with_every_solver_of_its_document() {
     let solvers = ["explicit", "pbd-gs", "pbd-jacobi", "pbd-sor", "xpbd", "implicit", "implicit-chebyshev"];
-    for method in solvers.into_iter().filter(|name| METHODS.iter().any(|m| m.name == *name)) {
+    for method in solvers {
         let mut sim = scene("unity-lab", &[&format!("simulation.method={method}")]);
         assert_eq!(sim.positions().len(), 441);
         let pins = [sim.positions()[0], sim.positions()[20]];
