@@ -229,6 +229,18 @@ mod tests {
     }
 
     #[test]
+    fn where_corrections_grow_the_rest_is_plain() {
+        let mut pace = Pace::new(&Chebyshev { rho: Some(0.9), ..Chebyshev::default() }, 0.9, 20);
+        let mut correction = 1.0;
+        for _ in 0..8 {
+            pace.next();
+            correction *= if pace.degree > 1 { 2.5 } else { 1.0 };
+            pace.saw(&Progress { correction, along: 1.0 });
+        }
+        assert!(pace.plain && pace.next().momentum == 0.0 && pace.slowest().is_none());
+    }
+
+    #[test]
     fn it_leaves_what_the_polynomial_says_and_finds_the_eigenvalue() {
         let params = Chebyshev { rho: None, delay: 1, ..Chebyshev::default() };
         let (rho, k) = (0.9, 20);
