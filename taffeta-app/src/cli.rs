@@ -212,7 +212,7 @@ pub struct BenchArgs {
     /// Of `documents`, only rows with these words in them, such as S3
     #[arg(long, value_name = "WORDS")]
     pub only: Option<String>,
-    /// Write the tables to a file that ends in .html or .csv
+    /// Write the tables to a file that ends in .html or .csv; without a suite, each to one with the suite's name at its end
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Print JSON

@@ -9,6 +9,7 @@ mod compare;
 mod fault;
 mod hardware;
 mod html;
+mod interrupt;
 mod list;
 mod measure;
 mod record;

@@ -1,7 +1,6 @@
 //! `taffeta run`: simulate a scene and write what was asked for.
 
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -12,11 +11,10 @@ use taffeta_io::scene_file::{LoadedScene, load};
 
 use crate::cli::RunArgs;
 use crate::fault::{Fault, mention, say};
+use crate::interrupt;
 use crate::measure::{Metrics, metrics};
 use crate::record::{self, Recorder};
 use crate::report::{Report, file_list};
-
-static STOP: AtomicBool = AtomicBool::new(false);
 
 /// Runs a scene.
 pub fn run(args: &RunArgs) -> Result<(), Fault> {
@@ -39,12 +37,7 @@ pub fn run(args: &RunArgs) -> Result<(), Fault> {
         sim.substeps(params.dt),
         params.iterations
     );
-    // A second Ctrl-C does not wait. Without a handler the files are lost on Ctrl-C, but the run is not.
-    let _ = ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    });
+    interrupt::listen();
     let recorder = Recorder::open(&args.out, &record::clip(&sim, title, subtitle)).map_err(Fault::failed)?;
 
     Run::new(args, &loaded, sim, recorder).finish()
@@ -101,7 +94,7 @@ impl<'a> Run<'a> {
         let start = self.metrics(None, 0.0);
         self.recorder.frame(&self.sim, &start)?;
         for frame in 1..=self.frames {
-            if STOP.load(Ordering::Relaxed) {
+            if interrupt::stopped() {
                 self.report.interrupted = true;
                 break;
             }

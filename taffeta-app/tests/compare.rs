@@ -4,6 +4,8 @@ mod common;
 
 use std::fs;
 
+#[cfg(unix)]
+use common::taffeta;
 use common::{files, json, run, stderr, stdout};
 use serde_json::Value;
 
@@ -109,6 +111,59 @@ fn one_that_explodes_does_not_stop_the_others() {
     let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
     assert!(page.contains("exploded in frame 1") && page.contains("class=\"failed\""));
     well_formed(&page);
+}
+
+/// Starts a comparison and interrupts it at the moment it mentions `when`; exit code, standard output and the last words.
+#[cfg(unix)]
+fn interrupted(folder: &std::path::Path, line: &str, when: &str) -> (Option<i32>, String, String) {
+    use std::io::{BufRead, BufReader, read_to_string};
+    use std::process::{Command, Stdio};
+    let mut child = taffeta(folder)
+        .args(line.split_whitespace())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut words = BufReader::new(child.stderr.take().unwrap());
+    let mut mentioned = String::new();
+    while !mentioned.contains(when) {
+        mentioned.clear();
+        assert_ne!(words.read_line(&mut mentioned).unwrap(), 0, "it ended before '{when}'");
+    }
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(interrupt.unwrap().success());
+    let out = read_to_string(child.stdout.take().unwrap()).unwrap();
+    let last = read_to_string(words).unwrap();
+    (child.wait().unwrap().code(), out, last)
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_writes_what_was_compared_so_far() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = || fs::read_to_string(folder.path().join("report.html")).unwrap();
+    let small = "compare hang --set cloth.0.resolution=4 --substeps 2 --methods xpbd,pbd-gs --reference xpbd --out report.html";
+
+    let (code, out, last) =
+        interrupted(folder.path(), &format!("{small} --frames 1000000"), "xpbd: 1000000 frames");
+    assert_eq!(code, Some(130), "{last}");
+    assert!(last.contains("stopped after 0 of 2 methods") && last.contains("report.html"), "{last}");
+    assert!(out.contains("stopped after frame ") && !out.contains("pbd-gs"), "{out}");
+    assert!(page().contains("stopped after frame "));
+    well_formed(&page());
+
+    let line = format!("{small} --frames 6 --horizon 6 --fine 1000000 --json");
+    let (code, out, last) = interrupted(folder.path(), &line, "with 1000000 substeps");
+    assert_eq!(code, Some(130), "{last}");
+    assert!(last.contains("stopped after 2 of 2 methods and 0 of their lines"), "{last}");
+    let value: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&value["interrupted"], value["methods"].as_array().unwrap().len()), (&true.into(), 2));
+    for method in value["methods"].as_array().unwrap() {
+        assert_eq!((&method["frames"], &method["failure"]), (&6.into(), &Value::Null));
+    }
+    well_formed(&page());
+    assert_eq!(files(folder.path()).len(), 1);
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Every built-in scene checks itself: it runs as it is and does what it says.
 
 use taffeta::Simulation;
-use taffeta::solver::METHODS;
 use taffeta_io::scene_file::{BUILT_IN, load};
 
 /// Builds a scene, on one thread: tests run beside each other.
@@ -236,6 +235,27 @@ fn horizontal_converges_in_the_order_of_the_methods() {
     }
 }
 
+/// A soft cloth, whose iteration has a spectral radius of 0.94: to ask for more must not put energy into it.
+#[test]
+fn hang_iterations_stand_any_spectral_radius() {
+    let most = |sets: &[&str]| {
+        let mut sim = scene("hang-iterations", sets);
+        let mut most: f64 = 0.0;
+        for _ in 0..60 {
+            run(&mut sim, 1);
+            most = most.max(sim.energies().kinetic);
+        }
+        most
+    };
+    let plain = most(&[]);
+    for rho in [0.95, 0.976, 0.99, 0.999] {
+        let set = format!("simulation.chebyshev.rho={rho}");
+        let most = most(&["simulation.method=xpbd-chebyshev", &set]);
+        println!("ρ = {rho}: {most:.3} J, coloured {plain:.3} J");
+        assert!(most < 1.2 * plain, "ρ = {rho}: {most} J, coloured {plain} J");
+    }
+}
+
 #[test]
 fn horizontal_comes_to_rest() {
     let mut sim = scene("horizontal", &[]);
@@ -290,7 +310,7 @@ fn pendulum_wind_swings_the_cloth_to_both_sides() {
         let (mut forth, mut back, mut stretch) = (0.0f32, 0.0f32, 0.0);
         for _ in 0..40 {
             run(&mut sim, 10);
-            let hem = sim.positions()[64 * 65 + 32];
+            let hem = sim.positions()[32 * 33 + 16];
             (forth, back) = (forth.max(hem[2]), back.min(hem[2]));
             stretch += sim.strain().mean / 40.0;
         }
@@ -377,21 +397,34 @@ fn flag_flies_and_hardly_stretches() {
     assert!(downwind > 1.0 && hangs < 0.5, "{downwind} m downwind; {hangs} m in the calm afterwards");
 }
 
-/// S3: the correction keeps the stretch of a flag under 10 % where its soft springs alone do not, from the jerk at the start
-/// to the last gust. A few passes leave a little over the limit, which is therefore set a little lower.
+/// The greatest stretch of any edge of `flag` in any of its first frames, by the method of S3.
+fn worst_of_flag(sets: &[&str], frames: u32) -> f32 {
+    let mut sim = scene("flag", &[&["simulation.method=verlet"], sets].concat());
+    let mut worst: f32 = 0.0;
+    for _ in 0..frames {
+        run(&mut sim, 1);
+        worst = worst.max(stretch(&sim));
+    }
+    worst
+}
+
+/// S3, figure 11, with all settings of the scene: the jerk at the start is what stretches it most.
 #[test]
-fn a_strain_limit_keeps_the_flag_under_ten_per_cent() {
+fn provot_keeps_the_flag_under_ten_per_cent() {
+    let worst = worst_of_flag(&[], 75);
+    println!("{:.1} %", 100.0 * worst);
+    assert!(worst < 0.1, "{:.1} %", 100.0 * worst);
+}
+
+/// The springs of the flag are stiff enough to stay under 10 % by themselves when they have the thousand substeps that `verlet` needs,
+/// so what the correction does is seen on soft ones. A few passes leave a little over the limit, which is therefore set a little
+/// lower.
+#[test]
+fn provot_keeps_a_soft_flag_under_ten_per_cent() {
     let worst = |limit: &str| {
         let limit = format!("simulation.verlet.strain_limit={limit}");
         let soft = ["cloth.0.fabric.stretch=200", "cloth.0.fabric.shear=60", "cloth.0.tethers.stretch=9"];
-        let sets = [&["simulation.method=verlet", "simulation.strain_passes=6", &limit], &soft[..]].concat();
-        let mut sim = scene("flag", &sets);
-        let mut worst: f32 = 0.0;
-        for _ in 0..180 {
-            run(&mut sim, 1);
-            worst = worst.max(stretch(&sim));
-        }
-        worst
+        worst_of_flag(&[&["simulation.strain_passes=6", &limit], &soft[..]].concat(), 180)
     };
     let (free, limited) = (worst("0"), worst("0.08"));
     assert!(free > 0.15, "{:.1} % without a limit", 100.0 * free);
@@ -401,7 +434,7 @@ fn a_strain_limit_keeps_the_flag_under_ten_per_cent() {
 #[test]
 fn unity_lab_runs_with_every_solver_of_its_document() {
     let solvers = ["explicit", "pbd-gs", "pbd-jacobi", "pbd-sor", "xpbd", "implicit", "implicit-chebyshev"];
-    for method in solvers.into_iter().filter(|name| METHODS.iter().any(|m| m.name == *name)) {
+    for method in solvers {
         let mut sim = scene("unity-lab", &[&format!("simulation.method={method}")]);
         assert_eq!(sim.positions().len(), 441);
         let pins = [sim.positions()[0], sim.positions()[20]];
@@ -461,6 +494,31 @@ fn time_step_and_iterations_hardly_change_the_shape() {
     for (dt, most) in [(0.002, 0.015), (0.02, 0.12)] {
         let apart = apart(shape(dt, 40));
         assert!(apart < most, "{dt} s: {:.1} % apart", 100.0 * apart);
+    }
+}
+
+/// Membrane triangles get stiffer as they stretch, here to several times what they are at rest.
+#[test]
+fn time_step_stands_descent() {
+    for method in ["implicit", "implicit-chebyshev"] {
+        let mut sim = scene("time-step", &[&format!("simulation.method={method}")]);
+        run(&mut sim, 120);
+        let strain = sim.strain().max;
+        assert!(strain < 2.5, "{method}: {:.0} %", 100.0 * strain);
+    }
+}
+
+/// Contacts that a step would make are expected; found one by one, `sdf-collision` takes up to 23 iterations and `attach` 16.
+#[test]
+fn newton_converges_in_contact() {
+    for (name, frames, most) in [("sdf-collision", 60, 16), ("attach", 20, 12)] {
+        let mut sim = scene(name, &["simulation.method=newton"]);
+        for frame in 1..=frames {
+            run(&mut sim, 1);
+            let reached = sim.convergence().expect("newton says how far it came");
+            assert!(reached.converged, "{name}, frame {frame}: {reached:?}");
+            assert!(reached.iterations <= most, "{name}, frame {frame}: {} iterations", reached.iterations);
+        }
     }
 }
 

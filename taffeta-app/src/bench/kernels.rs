@@ -10,7 +10,7 @@ use taffeta::mesh::{Grid, irregular_sheet};
 use taffeta::model::Model;
 use taffeta::par::Team;
 use taffeta::scene::{Bending, Cloth, Pair, Scene};
-use taffeta::wide::{Block, Kernel, Layout, Particle, Sweep};
+use taffeta::wide::{Block, Keep, Kernel, Layout, Particle, Sweep};
 
 use super::{Options, table};
 use crate::fault::{Fault, mention};
@@ -186,7 +186,7 @@ impl Bench<'_> {
                 for _ in 0..REPEATS {
                     let clock = Instant::now();
                     for _ in 0..runs {
-                        sweep.run(&mut team, level, &mut state, kernel, false);
+                        sweep.run(&mut team, level, &mut state, kernel, Keep::NOTHING);
                     }
                     best = best.min(clock.elapsed().as_secs_f64());
                 }

@@ -9,7 +9,7 @@ mod queries;
 mod start;
 mod table;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use taffeta::error::suggestion;
 
@@ -60,10 +60,40 @@ pub fn bench(args: &BenchArgs) -> Result<(), Fault> {
         );
         return Err(Fault::Input(message));
     }
+    let wanted = |suite: &&Suite| args.suite.as_deref().is_none_or(|name| name == suite.name);
+    let out = |suite: &Suite| {
+        args.out
+            .as_ref()
+            .map(|path| if args.suite.is_some() { path.clone() } else { named(path, suite.name) })
+    };
     if let Some(path) = &args.out {
         table::check(path)?;
     }
-    let options = Options { json: args.json, out: args.out.clone(), only: args.only.clone() };
-    let wanted = |suite: &&Suite| args.suite.as_deref().is_none_or(|name| name == suite.name);
-    SUITES.iter().filter(wanted).try_for_each(|suite| (suite.run)(&options))
+    for path in SUITES.iter().filter(wanted).filter_map(out) {
+        table::check(&path)?;
+    }
+    SUITES.iter().filter(wanted).try_for_each(|suite| {
+        (suite.run)(&Options { json: args.json, out: out(suite), only: args.only.clone() })
+    })
+}
+
+/// The file of one suite where there are several: `bench.html` becomes `bench-kernels.html`.
+fn named(path: &Path, suite: &str) -> PathBuf {
+    let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+    path.with_file_name(format!("{}-{suite}.{}", part(path.file_stem()), part(path.extension())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_suite_has_a_file_of_its_own() {
+        let mut names: Vec<PathBuf> =
+            SUITES.iter().map(|suite| named(Path::new("out/my.bench.html"), suite.name)).collect();
+        assert_eq!(names[0], Path::new("out/my.bench-kernels.html"));
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), SUITES.len());
+    }
 }

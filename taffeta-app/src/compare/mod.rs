@@ -12,7 +12,7 @@ use taffeta_io::output::{self, Clip};
 
 use crate::cli::CompareArgs;
 use crate::fault::{Fault, mention, say};
-use crate::hardware;
+use crate::{hardware, interrupt};
 use entrant::Entrant;
 pub use entrant::field;
 use precision::{Course, Line, Reference};
@@ -38,6 +38,8 @@ pub struct Comparison {
     pub lines: Vec<Line>,
     /// What stays the same of the cloth; nothing if no method began.
     pub clip: Option<Clip>,
+    /// Whether it was stopped before all was measured.
+    pub interrupted: bool,
 }
 
 impl Comparison {
@@ -77,8 +79,12 @@ pub fn compare(args: &CompareArgs) -> Result<(), Fault> {
     let (vertices, triangles) = (sim.model().particles(), sim.triangles().len());
     drop(sim);
 
+    interrupt::listen();
     let (mut races, mut clip) = (Vec::new(), None);
     for (entrant, loaded) in entrants.iter().zip(&loaded) {
+        if interrupt::stopped() {
+            break;
+        }
         if !args.quiet {
             mention(&format!("{}: {frames} frames", entrant.name));
         }
@@ -96,10 +102,15 @@ pub fn compare(args: &CompareArgs) -> Result<(), Fault> {
         quiet: args.quiet,
     };
     let mut reference = Reference::new(reference, size, args.fine);
-    let lines = precision::lines(&course, &entrants, &mut reference)?;
+    let mut lines = Vec::new();
+    let mut measured = precision::draw(&course, &entrants, &mut reference, &mut lines);
     for race in races.iter().filter(|race| race.ran) {
-        reference.prepare(&course, race.substeps)?;
+        measured = measured.and_then(|()| reference.prepare(&course, race.substeps));
     }
+    let interrupted = match measured {
+        Err(Fault::Interrupted(_)) => true,
+        other => other.map(|()| false)?,
+    };
     let title = if plain.scene.title.is_empty() { &plain.name } else { &plain.scene.title };
     let comparison = Comparison {
         scene: plain.name.clone(),
@@ -117,15 +128,26 @@ pub fn compare(args: &CompareArgs) -> Result<(), Fault> {
         reference,
         lines,
         clip,
+        interrupted,
     };
-    if let Some(path) = &args.out {
+    let mut files = String::new();
+    if let Some(path) = args.out.as_ref().filter(|_| !interrupted || comparison.clip.is_some()) {
         let text = page::page(&comparison, &entrants)?;
         let path = output::write_text(path, &text).map_err(Fault::failed)?;
-        if !args.quiet {
-            mention(crate::report::file_list(&[path]).trim_start());
+        files = crate::report::file_list(&[path]);
+        if !args.quiet && !interrupted {
+            mention(files.trim_start());
         }
     }
-    say(&if args.json { words::json(&comparison).to_string() } else { words::text(&comparison) })
+    say(&if args.json { words::json(&comparison).to_string() } else { words::text(&comparison) })?;
+    if interrupted {
+        let (done, all) = (comparison.races.iter().filter(|race| !race.stopped).count(), entrants.len());
+        return Err(Fault::Interrupted(format!(
+            "stopped after {done} of {all} methods and {} of their lines of work and precision{files}",
+            comparison.lines.len()
+        )));
+    }
+    Ok(())
 }
 
 /// Says whether the report can be written, before anything is simulated.

@@ -37,7 +37,7 @@ pub fn page(comparison: &Comparison, entrants: &[Entrant]) -> Result<String, Fau
              certain.",
             significant(gap.rms, 2)
         ),
-        None => "The fine reference could not be made, so there are no total errors.".into(),
+        None => "The fine reference was not made, so there are no total errors.".into(),
     };
     let precision = format!(
         "Error for the work it takes. Error: root mean square distance of all vertices, over the first {horizon} frames ({} s), \

@@ -16,6 +16,7 @@ use taffeta::metrics::Gap;
 use super::entrant::Entrant;
 use super::race::{Path, distance, sprint};
 use crate::fault::{Fault, mention};
+use crate::interrupt;
 
 /// Iterations at the scene's substeps, for the solver error.
 const ITERATIONS: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
@@ -74,7 +75,9 @@ impl Course<'_> {
         let mut last = vec![format!("simulation.substeps={substeps}")];
         last.extend(iterations.map(|n| format!("simulation.iterations={n}")));
         let loaded = entrant.load(self.scene, &self.sets, &last)?;
-        Ok(sprint(&loaded, self.threads, self.horizon, repeats))
+        let run = sprint(&loaded, self.threads, self.horizon, repeats);
+        // What was stopped on the way says nothing about the method.
+        if interrupt::stopped() { Err(Fault::Interrupted("stopped".into())) } else { Ok(run) }
     }
 }
 
@@ -125,12 +128,13 @@ impl Reference {
     }
 }
 
-/// The lines of all methods that differ in more than their counts.
-pub fn lines(
+/// Draws the lines of all methods that differ in more than their counts. If it is stopped, those that are complete are there.
+pub fn draw(
     course: &Course<'_>,
     entrants: &[Entrant],
     reference: &mut Reference,
-) -> Result<Vec<Line>, Fault> {
+    lines: &mut Vec<Line>,
+) -> Result<(), Fault> {
     for substeps in [course.substeps, reference.fine, reference.fine / 2] {
         reference.prepare(course, substeps)?;
     }
@@ -140,7 +144,10 @@ pub fn lines(
             variants.push(variant);
         }
     }
-    variants.iter().map(|variant| line(course, variant, reference)).collect()
+    for variant in &variants {
+        lines.push(line(course, variant, reference)?);
+    }
+    Ok(())
 }
 
 fn line(course: &Course<'_>, variant: &Entrant, reference: &Reference) -> Result<Line, Fault> {

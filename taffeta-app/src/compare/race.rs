@@ -8,6 +8,7 @@ use taffeta_io::scene_file::LoadedScene;
 
 use crate::fault::Fault;
 use crate::hardware::cpu_time;
+use crate::interrupt;
 use crate::measure::metrics;
 use crate::record;
 
@@ -38,6 +39,8 @@ pub struct Race {
     pub failure: Option<String>,
     /// Whether it began.
     pub ran: bool,
+    /// Whether Ctrl-C ended it.
+    pub stopped: bool,
 }
 
 impl Race {
@@ -100,6 +103,7 @@ pub fn race(
         crossing: 0,
         failure: None,
         ran: false,
+        stopped: false,
     };
     let mut sim = match build(loaded, threads)? {
         Ok(sim) => sim,
@@ -115,6 +119,10 @@ pub fn race(
     race.rows.push((0, start.iter().map(|&(_, value)| value).collect()));
     sim.measure_residual(true);
     for frame in 1..=frames {
+        if interrupt::stopped() {
+            race.stopped = true;
+            break;
+        }
         let before = cpu_time();
         let step = sim.step(sim.params().dt);
         let ms = (cpu_time() - before).as_secs_f64() * 1e3;
@@ -151,6 +159,9 @@ pub fn sprint(loaded: &LoadedScene, threads: u32, horizon: u32, repeats: u32) ->
         let mut spent = 0.0;
         let first = path.is_empty();
         for _ in 0..horizon {
+            if interrupt::stopped() {
+                return Err("stopped".into());
+            }
             let before = cpu_time();
             let step = sim.step(sim.params().dt);
             spent += (cpu_time() - before).as_secs_f64();

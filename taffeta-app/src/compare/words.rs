@@ -43,10 +43,10 @@ pub fn row(comparison: &Comparison, race: &Race) -> [String; 10] {
         significant(race.last("residual_h"), 2),
         error(reference.error(&race.path, race.substeps)),
         error(reference.error(&race.path, reference.fine)),
-        if race.failure.is_some() {
-            format!("exploded in frame {}", race.rows.len())
-        } else {
-            "to the end".into()
+        match (&race.failure, race.stopped) {
+            (Some(_), _) => format!("exploded in frame {}", race.rows.len()),
+            (None, true) => format!("stopped after frame {}", race.rows.len() - 1),
+            (None, false) => "to the end".into(),
         },
     ]
 }
@@ -151,5 +151,6 @@ pub fn json(comparison: &Comparison) -> Value {
         },
         "methods": races,
         "work_precision": lines,
+        "interrupted": comparison.interrupted,
     })
 }

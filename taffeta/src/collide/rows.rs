@@ -18,7 +18,7 @@ use super::bound::ContactRow;
 use crate::color::{Row, refill_gathered};
 use crate::lanes::{Lane, Point, SimdLevel, V3};
 use crate::par::Team;
-use crate::wide::{Gathered, Kernel, Marks, Particle, Sweep};
+use crate::wide::{Gathered, Keep, Kernel, Marks, Particle, Sweep};
 
 /// How fast sides that are too near are pushed apart, m/s.
 const RECOVERY: f32 = 0.1;
@@ -127,17 +127,17 @@ impl Rows {
 
     /// Begins a substep in which the particles were at `start`.
     pub fn begin(&mut self, team: &mut Team, level: SimdLevel, start: &mut [Particle]) {
-        self.sweep.run(team, level, start, Begin, true);
+        self.sweep.run(team, level, start, Begin, Keep::ALL);
     }
 
     /// Pushes sides apart that are too near, in a substep of `h` seconds.
     pub fn push(&mut self, team: &mut Team, level: SimdLevel, x: &mut [Particle], h: f32) {
-        self.sweep.run(team, level, x, Push { recovery: RECOVERY * h }, true);
+        self.sweep.run(team, level, x, Push { recovery: RECOVERY * h }, Keep::ALL);
     }
 
     /// Takes the slip of this substep back, as far as the pushes allow.
     pub fn rub(&mut self, team: &mut Team, level: SimdLevel, x: &mut [Particle]) {
-        self.sweep.run(team, level, x, Rub, true);
+        self.sweep.run(team, level, x, Rub, Keep::ALL);
     }
 }
 

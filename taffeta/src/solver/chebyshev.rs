@@ -33,7 +33,7 @@ use super::xpbd_jacobi::{SplitCompliant, Stiffness};
 use super::{Method, Substep};
 use crate::model::Model;
 use crate::params::{Chebyshev, Params};
-use crate::wide::{Blend, Particle};
+use crate::wide::{Blend, Keep, Particle};
 
 /// The least T_k(1/ρ): 3, twice over for what is not linear.
 const LEAST_REDUCTION: f64 = 6.0;
@@ -64,14 +64,15 @@ impl XpbdChebyshev {
 impl Method for XpbdChebyshev {
     fn solve(&mut self, substep: &mut Substep<'_>) {
         let family = SplitCompliant::new(&self.stiffness, substep.h);
-        let keep = substep.iterations > 1 || substep.measure;
         let given = self.params.rho.map(f64::from);
         let rho = given.unwrap_or(self.estimate).min(self.stiffness.spectral_radius(substep.h) as f64);
         let mut pace = Pace::new(&self.params, rho, substep.iterations);
-        self.jacobi.begin(substep, family.share, keep);
+        self.jacobi.begin(substep, family.share);
         while pace.left > 0 {
-            let blend = pace.next();
-            let progress = self.jacobi.iterate(substep, family, blend, keep, pace.left == 0);
+            let made = substep.iterations - pace.left;
+            let keep = Keep::within(made, substep.iterations, substep.measure);
+            let blend = Blend { keep, ..pace.next() };
+            let progress = self.jacobi.iterate(substep, family, blend, pace.left == 0);
             pace.saw(&progress);
         }
         self.jacobi.end(substep);
@@ -150,7 +151,7 @@ impl Pace {
         self.left -= 1;
         if self.plain || self.pause > 0 {
             self.pause = self.pause.saturating_sub(1);
-            return Blend { rate: self.wanted.1 as f32, momentum: 0.0, recall: true };
+            return Blend { rate: self.wanted.1 as f32, recall: true, ..Blend::PLAIN };
         }
         self.degree += 1;
         self.omega = match self.degree {
@@ -159,7 +160,7 @@ impl Pace {
             _ => 4.0 / (4.0 - self.rho * self.rho * self.omega),
         };
         let (rate, momentum) = ((self.omega * self.gamma) as f32, (self.omega - 1.0) as f32);
-        Blend { rate, momentum, recall: true }
+        Blend { rate, momentum, recall: true, ..Blend::PLAIN }
     }
 
     /// Takes note of an iteration.
@@ -225,6 +226,18 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn where_corrections_grow_the_rest_is_plain() {
+        let mut pace = Pace::new(&Chebyshev { rho: Some(0.9), ..Chebyshev::default() }, 0.9, 20);
+        let mut correction = 1.0;
+        for _ in 0..8 {
+            pace.next();
+            correction *= if pace.degree > 1 { 2.5 } else { 1.0 };
+            pace.saw(&Progress { correction, along: 1.0 });
+        }
+        assert!(pace.plain && pace.next().momentum == 0.0 && pace.slowest().is_none());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::{Method, Substep};
 use crate::error::BuildError;
 use crate::model::Model;
 use crate::params::Params;
-use crate::wide::Particle;
+use crate::wide::{Blend, Particle};
 
 /// The method.
 pub struct Explicit {
@@ -31,7 +31,7 @@ impl Explicit {
 
 impl Method for Explicit {
     fn solve(&mut self, substep: &mut Substep<'_>) {
-        self.forces.integrate(substep, sweeps::Forces, None);
+        self.forces.integrate(substep, sweeps::Forces, Blend::PLAIN);
     }
 
     fn stable_substep(&self) -> Option<f32> {

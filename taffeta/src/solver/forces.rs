@@ -45,7 +45,7 @@ impl Forces {
     }
 
     /// Moves `substep.x` from the prediction to y + h² w f(x₀), then out of the colliders.
-    pub fn integrate<F: Family>(&mut self, substep: &mut Substep<'_>, family: F, blend: Option<Blend>) {
+    pub fn integrate<F: Family>(&mut self, substep: &mut Substep<'_>, family: F, blend: Blend) {
         if substep.pins_moved {
             self.constraints.update_anchors(substep.x);
         }

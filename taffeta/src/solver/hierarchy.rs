@@ -27,7 +27,7 @@ use crate::mesh::hierarchy::{Heirs, Level, Parents, Sheet};
 use crate::model::{ClothPart, Model};
 use crate::par::Team;
 use crate::params::{Params, Pbd};
-use crate::wide::{Block, Gathered, Kernel, Particle, Strips, Sweep};
+use crate::wide::{Block, Gathered, Keep, Kernel, Particle, Strips, Sweep};
 
 /// Coarse levels of a cloth if the scene does not say.
 pub const LEVELS: usize = 3;
@@ -227,13 +227,13 @@ impl CoarseLevel {
                 if iteration == 0 || others {
                     map.load(team, simd, &self.state, blocks);
                 }
-                springs.run(team, simd, blocks, kernel, false);
+                springs.run(team, simd, blocks, kernel, Keep::NOTHING);
                 if iteration + 1 == iterations || others {
                     map.store(team, simd, blocks, &mut self.state);
                 }
             }
             if others {
-                self.springs.run(team, simd, &mut self.state, kernel, false);
+                self.springs.run(team, simd, &mut self.state, kernel, Keep::NOTHING);
             }
         }
     }
@@ -284,7 +284,7 @@ impl Method for Hierarchical {
         for part in &mut self.parts {
             part.solve(substep, &mut self.solo, kernel);
         }
-        self.cloth.gauss_seidel(substep, family, false);
+        self.cloth.gauss_seidel(substep, family);
     }
 
     fn colors(&self) -> usize {

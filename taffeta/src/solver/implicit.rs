@@ -22,6 +22,8 @@
 //!
 //! Forces are computed eight at a time in single precision. What is iterated is the way u = x − y from the prediction, which is
 //! short: corrections too small to move a position in single precision still add up.
+//! The stiffness of membrane triangles grows as they stretch, so that no Σk bounds it for ever. Where the scaled gradient runs
+//! away, the substep begins anew with twice the stiffness in D, which goes back to Σk as long as it does not happen again.
 //! Contact: a vertex that has come too near is put back in each iteration, and the force that takes is Dᵢ times
 //! the way.
 
@@ -30,11 +32,18 @@ use super::{Method, Substep};
 use crate::model::Model;
 use crate::params::Chebyshev;
 use crate::step::Stage;
-use crate::wide::{Block, Particle};
+use crate::wide::{Blend, Block, Particle};
 
 const GRAIN: usize = 64;
 /// Part of a step that is left in `implicit`: two springs' share at a vertex becomes four halves.
 const BOUND: f32 = 2.0;
+
+/// How many times what it was at the beginning the scaled gradient may become before the step is found too long.
+const RUNAWAY: f64 = 10.0;
+/// Scaled gradients below this are rounding, J.
+const NOISE: f64 = 1e-9;
+/// How much the caution grows when they run away, what is left of it after a substep in which they do not, and the most.
+const CAUTION: (f32, f32, f32) = (2.0, 0.95, 64.0);
 
 /// Either method.
 pub struct Implicit {
@@ -54,6 +63,8 @@ pub struct Implicit {
     /// −∇ᵢg·(xᵢ − xᵢ⁻), J.
     further: Vec<f32>,
     chebyshev: Option<Chebyshev>,
+    /// How many times Σk the stiffness is taken for.
+    caution: f32,
 }
 
 impl Implicit {
@@ -80,6 +91,7 @@ impl Implicit {
             ratio: vec![0.0; items],
             further: vec![0.0; items],
             chebyshev: chebyshev.cloned(),
+            caution: 1.0,
         }
     }
 
@@ -89,10 +101,10 @@ impl Implicit {
         let (team, level) = (&mut *substep.team, substep.level);
         team.for_each_chunk(force, GRAIN, |_, force| force.fill(Particle::default()));
         constraints.load(team, level, substep.x);
-        constraints.rest.accumulate(team, level, substep.x, force, Forces, None);
+        constraints.rest.accumulate(team, level, substep.x, force, Forces, Blend::PLAIN);
         for (grid, sums) in constraints.grids.iter_mut().zip(sums) {
             team.for_each_chunk(sums, GRAIN, |_, sums| sums.fill(Block::default()));
-            grid.sweeps.accumulate(team, level, &mut grid.blocks, sums, Forces, None);
+            grid.sweeps.accumulate(team, level, &mut grid.blocks, sums, Forces, Blend::PLAIN);
             grid.map.store(team, level, sums, force);
         }
     }
@@ -143,6 +155,13 @@ impl Implicit {
         });
     }
 
+    /// Goes back to the prediction.
+    fn restart(&mut self, substep: &mut Substep<'_>) {
+        self.way.fill([0.0; 3]);
+        self.last_way.fill([0.0; 3]);
+        substep.x.copy_from_slice(&self.y);
+    }
+
     /// Puts vertices back that are too near to a collider, after `rate` of a full step.
     fn hold(&mut self, substep: &mut Substep<'_>, rate: f32) {
         let Substep { contacts, team, model, bodies, x, .. } = substep;
@@ -177,6 +196,8 @@ impl Method for Implicit {
         // From the prediction: a guess would have to be unlearnt, which takes these methods longest.
         self.way.fill([0.0; 3]);
         self.last_way.fill([0.0; 3]);
+        let (grow, fade, most) = CAUTION;
+        self.caution = (self.caution * fade).max(1.0);
         let rho = match &self.chebyshev {
             Some(Chebyshev { rho, .. }) => {
                 let most = 1.0 / libm::coshf(3.0 / substep.iterations as f32);
@@ -188,10 +209,25 @@ impl Method for Implicit {
         let delay = self.chebyshev.as_ref().map_or(0, |c| c.delay);
         // ω, how many iterations it has had, and the scaled gradient when they began.
         let (mut omega, mut count, mut first) = (1.0, 0, f64::INFINITY);
-        for _ in 0..substep.iterations {
+        // The scaled gradient at the prediction. A vertex that is put back has an unbalanced force for good, so in contact any finite one
+        // is taken for right.
+        let (mut start, touching) = (f64::INFINITY, substep.touching());
+        for iteration in 0..substep.iterations {
             self.forces(substep);
             let accelerated = self.chebyshev.is_some();
-            let (norm, further) = self.corrections(substep, if accelerated { 1.0 } else { BOUND });
+            let share = self.caution * if accelerated { 1.0 } else { BOUND };
+            let (norm, further) = self.corrections(substep, share);
+            if iteration == 0 {
+                start = if touching { f64::MAX / RUNAWAY } else { norm.max(NOISE) };
+            } else if !(norm <= RUNAWAY * start) && self.caution < most {
+                self.caution *= grow;
+                self.restart(substep);
+                if touching {
+                    self.hold(substep, 1.0);
+                }
+                (omega, count, first) = (1.0, 0, f64::INFINITY);
+                continue;
+            }
             let (mut rate, mut momentum) = (1.0, 0.0);
             if accelerated {
                 if norm > first * 1.001 || count > delay && further < 0.0 {
@@ -214,7 +250,7 @@ impl Method for Implicit {
             }
             self.advance(substep, rate, momentum);
             substep.clock.lap(Stage::Solve);
-            if substep.touching() {
+            if touching {
                 self.hold(substep, rate);
             }
         }

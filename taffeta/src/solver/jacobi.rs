@@ -93,12 +93,9 @@ impl Jacobi {
     }
 
     /// Splits the masses, hinges having the share `share` of a spring, and brings the grids into their strips.
-    pub fn begin(&mut self, substep: &mut Substep<'_>, share: f32, keep: bool) {
+    pub fn begin(&mut self, substep: &mut Substep<'_>, share: f32) {
         if substep.pins_moved {
             self.constraints.update_anchors(substep.x);
-        }
-        if keep {
-            self.constraints.reset();
         }
         if share != self.share {
             self.set_share(substep, share);
@@ -120,24 +117,22 @@ impl Jacobi {
         }
     }
 
-    /// One iteration: x ← x + rate · Δx + momentum · (x − x before the last). Then tethers and contacts, each in place. With
-    /// `keep` multipliers change in the same way.
+    /// One iteration: x ← x + rate · Δx + momentum · (x − x before the last). Then tethers and contacts, each in place.
+    /// Multipliers change in the same way.
     pub fn iterate<F: Family>(
         &mut self,
         substep: &mut Substep<'_>,
         family: F,
         blend: Blend,
-        keep: bool,
         last: bool,
     ) -> Progress {
         let collide = substep.touching();
         let (team, level) = (&mut *substep.team, substep.level);
-        let blended = keep.then_some(blend);
         let mut sums = [0.0; 2];
         let mut add = |part: [f64; 2]| sums = [sums[0] + part[0], sums[1] + part[1]];
         for (grid, scratch) in self.constraints.grids.iter_mut().zip(&mut self.grids) {
             let Scratch { sums, before } = scratch;
-            grid.sweeps.accumulate_elastic(team, level, &mut grid.blocks, sums, family, blended);
+            grid.sweeps.accumulate_elastic(team, level, &mut grid.blocks, sums, family, blend);
             add(team.sum_chunks3(
                 &mut grid.blocks,
                 sums,
@@ -153,7 +148,7 @@ impl Jacobi {
         }
         if !self.loose.is_empty() {
             let Scratch { sums, before } = &mut self.rest;
-            self.constraints.rest.accumulate_elastic(team, level, substep.x, sums, family, blended);
+            self.constraints.rest.accumulate_elastic(team, level, substep.x, sums, family, blend);
             for range in &self.loose {
                 let [x, sums, before] =
                     [&mut *substep.x, sums, before].map(|particles| &mut particles[range.clone()]);

@@ -12,7 +12,7 @@ use crate::error::BuildError;
 use crate::model::Model;
 use crate::params::{Coloring, Params};
 use crate::step::Stage;
-use crate::wide::{Block, Gathered, Strips, Sweep};
+use crate::wide::{Block, Gathered, Keep, Strips, Sweep};
 
 /// The limits of a model.
 pub struct Limits {
@@ -61,12 +61,12 @@ impl Limits {
         for grid in &mut self.grids {
             grid.map.load(team, level, substep.x, &mut grid.blocks);
             for _ in 0..self.passes {
-                grid.sweep.run(team, level, &mut grid.blocks, Project, false);
+                grid.sweep.run(team, level, &mut grid.blocks, Project, Keep::NOTHING);
             }
             grid.map.store(team, level, &grid.blocks, substep.x);
         }
         for _ in 0..self.passes {
-            self.rest.run(team, level, substep.x, Project, false);
+            self.rest.run(team, level, substep.x, Project, Keep::NOTHING);
         }
         substep.clock.lap(Stage::Solve);
         if substep.touching() {

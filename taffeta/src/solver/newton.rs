@@ -19,15 +19,19 @@
 //! from the origin to 6·10⁻⁸ m, which shakes a spring of 3,000 N/m by 2·10⁻⁴ N. So the force that is left at the
 //! positions as others see them is larger than the one that was reached.
 //!
-//! Contact is a stiff penalty on the planes that touch the colliders; they are taken anew in each iteration. What
-//! penetration is left is projected out at the end.
+//! Contact is a stiff penalty on the planes that touch the colliders; they are taken anew in each iteration. Planes that a step would
+//! go beyond count as felt when the step is computed, as in active-set methods: else the line search would stop at one after another.
+//! What penetration is left is projected out at the end.
+//!
+//! Where the projected Hessian is too stiff, a step that is still steep at its end is doubled.
 
 use glam::{DMat3, DVec3, Vec3};
 
 use super::objective::{Hessian, Objective, Wanted};
 use super::{Convergence, Method, Substep};
-use crate::linalg::{ConjugateGradients, dot};
+use crate::linalg::{ConjugateGradients, Solved, dot};
 use crate::model::Model;
+use crate::par::Team;
 use crate::params;
 use crate::step::Stage;
 use crate::wide::Particle;
@@ -36,10 +40,16 @@ use crate::wide::Particle;
 const DECREASE: f64 = 1e-4;
 /// The shortest step tried, as a part of the full one.
 const SHORTEST: f64 = 1e-10;
+/// The longest step tried.
+const LONGEST: f64 = 1000.0;
+/// A step is too short if this part of the slope is left at its end.
+const STEEP: f64 = 0.3;
 /// Part of g below which a difference may be rounding.
 const ROUNDING: f64 = 1e-6;
 /// Iterations with the projected Hessian after the exact one was found to be indefinite.
 const PROJECTED: u32 = 2;
+/// How often contacts to come are looked for in an iteration, at most.
+const EXPECTATIONS: u32 = 3;
 /// Iterations of conjugate gradients at most.
 const INNER: u32 = 2000;
 
@@ -51,6 +61,7 @@ pub struct Newton {
     x: Vec<DVec3>,
     trial: Vec<DVec3>,
     gradient: Vec<DVec3>,
+    downhill: Vec<DVec3>,
     direction: Vec<DVec3>,
     inverse: Vec<DMat3>,
     /// x − y of the last substep, m, and its length, s.
@@ -71,6 +82,7 @@ impl Newton {
             x: zero(),
             trial: zero(),
             gradient: zero(),
+            downhill: zero(),
             direction: zero(),
             inverse: vec![DMat3::IDENTITY; n],
             last: zero(),
@@ -87,6 +99,35 @@ impl Newton {
             self.x[i] = *y + moved;
         }
         self.last_h = h;
+    }
+
+    /// Solves H p = `downhill` for the direction.
+    fn direct(&mut self, team: &mut Team, forcing: f64) -> Solved {
+        self.objective.diagonal(team, &self.x, &mut self.inverse);
+        self.inverse.iter_mut().for_each(|block| *block = block.inverse());
+        let hessian = Hessian { objective: &self.objective, x: &self.x };
+        self.cg.solve(team, &hessian, &self.inverse, &self.downhill, &mut self.direction, forcing, INNER)
+    }
+
+    /// Doubles the step `t` while it is still as steep at its end: the projected Hessian is too stiff in directions in which
+    /// cloth is about to buckle, and would leave the unstable shape by small steps. `slope` is that at the beginning.
+    /// Returns g (J) at the new end, which is left in `trial`.
+    fn lengthen(&mut self, team: &mut Team, mut t: f64, mut value: f64, slope: f64) -> f64 {
+        while t < LONGEST && dot(&self.gradient, &self.direction) < STEEP * slope {
+            t *= 2.0;
+            let further = &mut self.downhill;
+            for i in 0..self.x.len() {
+                further[i] = self.x[i] + self.direction[i] * t;
+            }
+            let new = self.objective.evaluate(team, further, &mut self.gradient);
+            if new >= value {
+                self.objective.evaluate(team, &self.trial, &mut self.gradient);
+                break;
+            }
+            std::mem::swap(&mut self.trial, &mut self.downhill);
+            value = new;
+        }
+        value
     }
 }
 
@@ -119,23 +160,35 @@ impl Method for Newton {
             if convergence.converged || iteration == self.params.iterations {
                 break;
             }
-            self.objective.diagonal(team, &self.x, &mut self.inverse);
-            self.inverse.iter_mut().for_each(|block| *block = block.inverse());
             // Far from the solution a rough direction does; near it, one good enough to end with.
             let forcing = (0.3 * goal / norm).max(0.1 * (norm / greatest).sqrt().min(1.0));
-            let hessian = Hessian { objective: &self.objective, x: &self.x };
-            let downhill = &mut self.trial;
-            downhill.iter_mut().zip(&self.gradient).for_each(|(d, g)| *d = -*g);
-            let solved =
-                self.cg.solve(team, &hessian, &self.inverse, downhill, &mut self.direction, forcing, INNER);
+            self.downhill.iter_mut().zip(&self.gradient).for_each(|(d, g)| *d = -*g);
+            let mut solved = self.direct(team, forcing);
             convergence.inner += solved.iterations;
+            // Contacts that the step would make are counted in before it is made; else the line search would make them one
+            // by one.
+            for _ in 0..EXPECTATIONS {
+                let new = collide && !solved.indefinite;
+                if !new || !self.objective.expect(&self.x, &self.direction, &mut self.downhill) {
+                    break;
+                }
+                solved = self.direct(team, forcing);
+                convergence.inner += solved.iterations;
+            }
+            self.objective.expect_nothing();
             if solved.indefinite {
                 self.objective.curvature = Wanted::Projected;
                 projected = PROJECTED;
                 self.objective.evaluate(team, &self.x, &mut self.gradient);
                 continue;
             }
-            let slope = dot(&self.gradient, &self.direction);
+            let mut slope = dot(&self.gradient, &self.direction);
+            if slope >= 0.0 {
+                // What was expected leads uphill; without it the direction cannot.
+                self.downhill.iter_mut().zip(&self.gradient).for_each(|(d, g)| *d = -*g);
+                convergence.inner += self.direct(team, forcing).iterations;
+                slope = dot(&self.gradient, &self.direction);
+            }
             self.objective.curvature = if projected == 0 { Wanted::Exact } else { Wanted::Projected };
             projected = projected.saturating_sub(1);
             let mut t = 1.0;
@@ -158,6 +211,7 @@ impl Method for Newton {
             if !improved {
                 break;
             }
+            value = self.lengthen(team, t, value, slope);
             std::mem::swap(&mut self.x, &mut self.trial);
         }
         self.convergence = convergence;

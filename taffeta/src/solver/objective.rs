@@ -102,6 +102,8 @@ pub struct Objective {
     /// For each particle the elements at it and its place there.
     in_elements: Rows<(u32, u32)>,
     planes: Vec<Plane>,
+    /// Planes that the step at hand would go beyond; the Hessian counts them as if they were felt already.
+    expected: Vec<bool>,
     /// A bound on the elastic stiffness at each particle, N/m.
     stiffness: Vec<f64>,
     energies: Vec<f64>,
@@ -177,6 +179,7 @@ impl Objective {
             responses: vec![Response::ZERO; elements.len()],
             in_elements: Rows::new(n, &in_elements),
             planes: vec![Plane::default(); n],
+            expected: vec![false; n],
             stiffness: model.stiffness(),
             energies: vec![0.0; n],
             curvature: Wanted::Projected,
@@ -203,6 +206,32 @@ impl Objective {
             }
         }
         self.planes.fill(Plane::default());
+        self.expected.fill(false);
+    }
+
+    /// Whether particle `i` at `p` feels its plane, or is expected to.
+    #[inline(always)]
+    fn feels(&self, i: usize, p: DVec3) -> bool {
+        self.expected[i] || self.planes[i].depth(p) > 0.0
+    }
+
+    /// Expects every plane that the step `direction` from `x` goes beyond, and adds the force (N) with which they would
+    /// answer at x to `downhill`; says whether there are any new ones.
+    pub fn expect(&mut self, x: &[DVec3], direction: &[DVec3], downhill: &mut [DVec3]) -> bool {
+        let mut any = false;
+        for (i, plane) in self.planes.iter().enumerate().filter(|(_, plane)| plane.stiffness > 0.0) {
+            if !self.expected[i] && plane.depth(x[i]) == 0.0 && plane.depth(x[i] + direction[i]) > 0.0 {
+                self.expected[i] = true;
+                downhill[i] += plane.n * (plane.stiffness * (plane.offset - plane.n.dot(x[i])));
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Expects nothing.
+    pub fn expect_nothing(&mut self) {
+        self.expected.fill(false);
     }
 
     /// The prediction, m.
@@ -439,7 +468,7 @@ impl Objective {
             block += self.responses[e as usize].hessian[place as usize][place as usize];
         }
         let plane = &self.planes[i];
-        if plane.depth(x[i]) > 0.0 {
+        if self.feels(i, x[i]) {
             block += outer(plane.n, plane.n) * plane.stiffness;
         }
         block + DMat3::from_diagonal(DVec3::splat(even))
@@ -505,7 +534,7 @@ impl Operator for Hessian<'_> {
                     }
                 }
                 let plane = &planes[i];
-                if plane.depth(self.x[i]) > 0.0 {
+                if self.objective.feels(i, self.x[i]) {
                     sum += plane.n * (plane.stiffness * plane.n.dot(own));
                 }
                 *q = sum;

@@ -144,7 +144,7 @@ impl PbdGs {
 impl Method for PbdGs {
     fn solve(&mut self, substep: &mut Substep<'_>) {
         let family = Partly::new(&self.stiffness, substep.iterations);
-        self.constraints.gauss_seidel(substep, family, false);
+        self.constraints.gauss_seidel(substep, family);
     }
 
     fn colors(&self) -> usize {
@@ -178,9 +178,9 @@ impl Method for PbdJacobi {
         // What is corrected in part only counts in part when the mean is taken.
         let share = (family.bend / family.stretch.max(1e-6)).clamp(1e-3, 1.0);
         let blend = Blend { rate: self.omega, ..Blend::PLAIN };
-        self.jacobi.begin(substep, share, false);
+        self.jacobi.begin(substep, share);
         for iteration in 1..=substep.iterations {
-            self.jacobi.iterate(substep, family, blend, false, iteration == substep.iterations);
+            self.jacobi.iterate(substep, family, blend, iteration == substep.iterations);
         }
         self.jacobi.end(substep);
     }

@@ -13,7 +13,7 @@ use crate::model::{ClothPart, Model, Tether};
 use crate::par::Team;
 use crate::params::{Coloring, Params};
 use crate::step::Stage;
-use crate::wide::{Blend, Block, Gathered, Kernel, Layout, Particle, Strips, Sweep};
+use crate::wide::{Blend, Block, Gathered, Keep, Kernel, Layout, Particle, Strips, Sweep};
 
 /// One kernel for each kind of constraint.
 pub trait Family: Copy {
@@ -134,7 +134,7 @@ impl<S: Space> Sweeps<S> {
         level: SimdLevel,
         state: &mut [S::Item],
         family: F,
-        keep: bool,
+        keep: Keep,
     ) {
         self.isometric.run(team, level, state, family.isometric(), keep);
         self.dihedral.run(team, level, state, family.dihedral(), keep);
@@ -152,11 +152,11 @@ impl<S: Space> Sweeps<S> {
         state: &mut [S::Item],
         sums: &mut [S::Item],
         family: F,
-        blend: Option<Blend>,
+        blend: Blend,
     ) {
         let tether = family.tether(self.tether_stiffness);
         self.accumulate_elastic(team, level, state, sums, family, blend);
-        self.tether.accumulate(team, level, state, sums, tether, None);
+        self.tether.accumulate(team, level, state, sums, tether, Blend::PLAIN);
     }
 
     /// The same without the tethers.
@@ -167,7 +167,7 @@ impl<S: Space> Sweeps<S> {
         state: &mut [S::Item],
         sums: &mut [S::Item],
         family: F,
-        blend: Option<Blend>,
+        blend: Blend,
     ) {
         self.isometric.accumulate(team, level, state, sums, family.isometric(), blend);
         self.dihedral.accumulate(team, level, state, sums, family.dihedral(), blend);
@@ -178,16 +178,7 @@ impl<S: Space> Sweeps<S> {
 
     /// Brings every particle back within the reach of its tethers, in place.
     pub fn tie<F: Family>(&mut self, team: &mut Team, level: SimdLevel, state: &mut [S::Item], family: F) {
-        self.tether.run(team, level, state, family.tether(self.tether_stiffness), false);
-    }
-
-    /// Sets every multiplier to zero.
-    pub fn reset(&mut self) {
-        self.distance.reset();
-        self.isometric.reset();
-        self.dihedral.reset();
-        self.triangle_bend.reset();
-        self.stvk.reset();
+        self.tether.run(team, level, state, family.tether(self.tether_stiffness), Keep::NOTHING);
     }
 
     /// The number of colours of all kinds.
@@ -327,7 +318,7 @@ impl Arrangement {
         level: SimdLevel,
         x: &mut [Particle],
         family: F,
-        keep: bool,
+        keep: Keep,
     ) {
         for grid in &mut self.grids {
             grid.sweeps.iterate(team, level, &mut grid.blocks, family, keep);
@@ -341,14 +332,11 @@ impl Arrangement {
         }
     }
 
-    /// A substep by Gauss–Seidel: every iteration solves all constraints in place, then the contacts. With `keep` the
-    /// multipliers start from zero and are there afterwards.
-    pub fn gauss_seidel<F: Family>(&mut self, substep: &mut Substep<'_>, family: F, keep: bool) {
+    /// A substep by Gauss–Seidel: every iteration solves all constraints in place, then the contacts. Multipliers start from
+    /// zero, and are there afterwards if they are to be measured.
+    pub fn gauss_seidel<F: Family>(&mut self, substep: &mut Substep<'_>, family: F) {
         if substep.pins_moved {
             self.update_anchors(substep.x);
-        }
-        if keep {
-            self.reset();
         }
         let collide = substep.touching();
         for iteration in 0..substep.iterations {
@@ -356,6 +344,7 @@ impl Arrangement {
             if iteration == 0 || collide {
                 self.load(team, level, substep.x);
             }
+            let keep = Keep::within(iteration, substep.iterations, substep.measure);
             self.iterate(team, level, substep.x, family, keep);
             if iteration + 1 == substep.iterations || collide {
                 self.store(team, level, substep.x);
@@ -365,12 +354,6 @@ impl Arrangement {
                 substep.collide();
             }
         }
-    }
-
-    /// Sets every multiplier to zero.
-    pub fn reset(&mut self) {
-        self.grids.iter_mut().for_each(|grid| grid.sweeps.reset());
-        self.rest.reset();
     }
 
     /// Puts the tethers' anchors where their particles are now.

@@ -21,7 +21,7 @@ use crate::error::BuildError;
 use crate::lanes::{Lane, Point, V3};
 use crate::model::Model;
 use crate::params::Params;
-use crate::wide::{Blend, Kernel, Particle};
+use crate::wide::{Blend, Keep, Kernel, Particle};
 
 /// Springs without a limit harden up to this strain and no further, so that a stable substep exists.
 const HARDENED: f32 = 0.5;
@@ -57,7 +57,7 @@ impl Method for Verlet {
     fn solve(&mut self, substep: &mut Substep<'_>) {
         self.springs.inv_h = if self.last_h > 0.0 { 1.0 / self.last_h } else { 0.0 };
         self.last_h = substep.h;
-        self.forces.integrate(substep, self.springs, Some(Blend::PLAIN));
+        self.forces.integrate(substep, self.springs, Blend { keep: Keep::ALL, ..Blend::PLAIN });
     }
 
     fn stable_substep(&self) -> Option<f32> {

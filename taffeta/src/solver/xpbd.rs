@@ -31,8 +31,7 @@ impl Xpbd {
 impl Method for Xpbd {
     fn solve(&mut self, substep: &mut Substep<'_>) {
         let family = Compliant { inv_h2: 1.0 / (substep.h * substep.h) };
-        let keep = substep.iterations > 1 || substep.measure;
-        self.constraints.gauss_seidel(substep, family, keep);
+        self.constraints.gauss_seidel(substep, family);
     }
 
     fn colors(&self) -> usize {

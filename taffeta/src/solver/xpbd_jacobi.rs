@@ -14,7 +14,7 @@ use crate::color::Row;
 use crate::constraint::{dihedral, stvk, tether};
 use crate::lanes::{Lane, Point, V3};
 use crate::model::Model;
-use crate::wide::{Blend, Kernel, Particle};
+use crate::wide::{Blend, Keep, Kernel, Particle};
 
 /// The method.
 pub struct XpbdJacobi {
@@ -32,10 +32,12 @@ impl XpbdJacobi {
 impl Method for XpbdJacobi {
     fn solve(&mut self, substep: &mut Substep<'_>) {
         let family = SplitCompliant::new(&self.stiffness, substep.h);
-        let keep = substep.iterations > 1 || substep.measure;
-        self.jacobi.begin(substep, family.share, keep);
-        for iteration in 1..=substep.iterations {
-            self.jacobi.iterate(substep, family, Blend::PLAIN, keep, iteration == substep.iterations);
+        let iterations = substep.iterations;
+        self.jacobi.begin(substep, family.share);
+        for iteration in 0..iterations {
+            let keep = Keep::within(iteration, iterations, substep.measure);
+            let blend = Blend { keep, ..Blend::PLAIN };
+            self.jacobi.iterate(substep, family, blend, iteration + 1 == iterations);
         }
         self.jacobi.end(substep);
     }

@@ -80,8 +80,8 @@ pub struct Sweep<O, const N: usize, const P: usize, const R: usize> {
     set: Vec<u32>,
     params: Vec<[F8; P]>,
     lambda: Vec<[F8; R]>,
-    /// The last change of each multiplier, for methods with momentum; empty until it is used.
-    drift: Vec<[F8; R]>,
+    /// The multipliers before the last pass, for methods with momentum; empty until they are used.
+    before: Vec<[F8; R]>,
     /// Where each colour begins in `ops`, and the end.
     colors: Vec<usize>,
     /// How many items the state must have.
@@ -122,7 +122,7 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
             set: Vec::new(),
             params: Vec::new(),
             lambda: Vec::new(),
-            drift: Vec::new(),
+            before: Vec::new(),
             colors: vec![0],
             items,
             constraints: 0,
@@ -181,7 +181,7 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         self.set.clear();
         self.params.clear();
         self.lambda.clear();
-        self.drift.clear();
+        self.before.clear();
         self.colors.truncate(1);
         self.constraints = 0;
         for list in colors {
@@ -197,12 +197,6 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
     /// The number of constraints.
     pub fn constraints(&self) -> usize {
         self.constraints
-    }
-
-    /// Sets every multiplier to zero.
-    pub fn reset(&mut self) {
-        self.lambda.fill([F8([0.0; LANES]); R]);
-        self.drift.fill([F8([0.0; LANES]); R]);
     }
 
     /// Σ |C + α̃ λ|² over all constraints, in a fixed order.
@@ -227,26 +221,39 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         self.params.iter_mut().for_each(change);
     }
 
-    /// Projects every constraint once, each on what the ones before it left (Gauss–Seidel). With `keep` the
-    /// multipliers are read and written; without, each starts from zero and is forgotten, which is all that one
-    /// iteration needs.
+    /// Projects every constraint once, each on what the ones before it left (Gauss–Seidel).
     pub fn run<K: Kernel<N, P, R>>(
         &mut self,
         team: &mut Team,
         level: SimdLevel,
         state: &mut [O::Item],
         kernel: K,
-        keep: bool,
+        keep: Keep,
     ) {
         let state = Shared::new(state);
-        if K::KEEPS && keep {
-            return self.pass::<K, true, false, false>(team, level, &state, &state, kernel, Blend::PLAIN);
+        if K::KEEPS {
+            let blend = Blend::PLAIN;
+            match (keep.read, keep.write) {
+                (false, true) => {
+                    return self
+                        .pass::<K, false, true, false, false>(team, level, &state, &state, kernel, blend);
+                }
+                (true, true) => {
+                    return self
+                        .pass::<K, true, true, false, false>(team, level, &state, &state, kernel, blend);
+                }
+                (true, false) => {
+                    return self
+                        .pass::<K, true, false, false, false>(team, level, &state, &state, kernel, blend);
+                }
+                (false, false) => {}
+            }
         }
-        self.pass::<K, false, false, false>(team, level, &state, &state, kernel, Blend::PLAIN)
+        self.pass::<K, false, false, false, false>(team, level, &state, &state, kernel, Blend::PLAIN)
     }
 
-    /// Adds the corrections of all constraints to `sums`, each computed from `state` as it is (Jacobi). With
-    /// `blend` the multipliers are read, and changed by it; without, each starts from zero and is forgotten.
+    /// Adds the corrections of all constraints to `sums`, each computed from `state` as it is (Jacobi). Multipliers that are kept
+    /// change as `blend` says; the corrections are whole.
     pub fn accumulate<K: Kernel<N, P, R>>(
         &mut self,
         team: &mut Team,
@@ -254,32 +261,47 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         state: &mut [O::Item],
         sums: &mut [O::Item],
         kernel: K,
-        blend: Option<Blend>,
+        blend: Blend,
     ) {
         let (state, sums) = (Shared::new(state), Shared::new(sums));
         if K::KEEPS {
-            match blend {
-                Some(Blend::PLAIN) => {
-                    return self.pass::<K, true, true, false>(
-                        team,
-                        level,
-                        &state,
-                        &sums,
-                        kernel,
-                        Blend::PLAIN,
-                    );
+            let momentum = blend != Blend { keep: blend.keep, ..Blend::PLAIN };
+            if momentum && blend.keep.write {
+                self.before.resize(self.lambda.len(), [F8([0.0; LANES]); R]);
+            }
+            match (blend.keep.read, blend.keep.write, momentum) {
+                (false, true, false) => {
+                    return self
+                        .pass::<K, false, true, true, false>(team, level, &state, &sums, kernel, blend);
                 }
-                Some(blend) => {
-                    self.drift.resize(self.lambda.len(), [F8([0.0; LANES]); R]);
-                    return self.pass::<K, true, true, true>(team, level, &state, &sums, kernel, blend);
+                (false, true, true) => {
+                    return self
+                        .pass::<K, false, true, true, true>(team, level, &state, &sums, kernel, blend);
                 }
-                None => {}
+                (true, true, false) => {
+                    return self
+                        .pass::<K, true, true, true, false>(team, level, &state, &sums, kernel, blend);
+                }
+                (true, true, true) => {
+                    return self.pass::<K, true, true, true, true>(team, level, &state, &sums, kernel, blend);
+                }
+                (true, false, _) => {
+                    return self
+                        .pass::<K, true, false, true, false>(team, level, &state, &sums, kernel, blend);
+                }
+                (false, false, _) => {}
             }
         }
-        self.pass::<K, false, true, false>(team, level, &state, &sums, kernel, Blend::PLAIN)
+        self.pass::<K, false, false, true, false>(team, level, &state, &sums, kernel, Blend::PLAIN)
     }
 
-    fn pass<K: Kernel<N, P, R>, const KEEP: bool, const JACOBI: bool, const DRIFT: bool>(
+    fn pass<
+        K: Kernel<N, P, R>,
+        const READ: bool,
+        const WRITE: bool,
+        const JACOBI: bool,
+        const MOMENTUM: bool,
+    >(
         &mut self,
         team: &mut Team,
         level: SimdLevel,
@@ -290,24 +312,24 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
     ) {
         // A state may have more, which is then left alone.
         assert!(state.len() >= self.items && target.len() >= self.items);
-        let (lambda, drift) = (Shared::new(&mut self.lambda), Shared::new(&mut self.drift));
+        let (lambda, before) = (Shared::new(&mut self.lambda), Shared::new(&mut self.before));
         let (ops, set, params, colors) = (&self.ops, &self.set, &self.params[..], &self.colors);
         team.run(|worker| {
             for color in colors.windows(2) {
                 let share = worker.share(color[1] - color[0], 1);
                 let range = color[0] + share.start..color[0] + share.end;
-                // SAFETY: shares of a colour do not overlap; there is one multiplier for each operation, and one drift
+                // SAFETY: shares of a colour do not overlap; there is one multiplier for each operation, and one before it
                 // where it is used.
-                let (lambda, drift) = unsafe {
-                    let drifting = if DRIFT { range.clone() } else { 0..0 };
-                    (lambda.part(range.clone()), drift.part(drifting))
+                let (lambda, before) = unsafe {
+                    let used = if MOMENTUM { range.clone() } else { 0..0 };
+                    (lambda.part(range.clone()), before.part(used))
                 };
                 let mut part = Part {
                     ops: &ops[range.clone()],
                     set: &set[range],
                     params,
                     lambda,
-                    drift,
+                    before,
                     state,
                     target,
                     blend,
@@ -316,15 +338,43 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
                 // and the barrier below keeps colours apart.
                 unsafe {
                     match level {
-                        SimdLevel::Scalar => scalar::<O, K, N, P, R, KEEP, JACOBI, DRIFT>(&mut part, kernel),
+                        SimdLevel::Scalar => {
+                            scalar::<O, K, N, P, R, READ, WRITE, JACOBI, MOMENTUM>(&mut part, kernel)
+                        }
                         SimdLevel::Wide(level) => {
-                            wide::<O, K, N, P, R, KEEP, JACOBI, DRIFT>(level, &mut part, kernel)
+                            wide::<O, K, N, P, R, READ, WRITE, JACOBI, MOMENTUM>(level, &mut part, kernel)
                         }
                     }
                 }
                 worker.barrier();
             }
         });
+        if MOMENTUM {
+            // What was written over is older than what was read.
+            std::mem::swap(&mut self.lambda, &mut self.before);
+        }
+    }
+}
+
+/// What a pass does with the multipliers. Of the iterations of a substep the first need not read them, since they are zero, and the
+/// last need not write them: with few iterations that saves much of what multipliers cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keep {
+    /// Whether they are read; otherwise each begins from zero.
+    pub read: bool,
+    /// Whether they are written; otherwise each is forgotten.
+    pub write: bool,
+}
+
+impl Keep {
+    /// Neither read nor written, which is all that one iteration needs.
+    pub const NOTHING: Keep = Keep { read: false, write: false };
+    /// Read and written.
+    pub const ALL: Keep = Keep { read: true, write: true };
+
+    /// What iteration `k` of `n` needs, the first being 0, if after the last they are wanted or not.
+    pub fn within(k: u32, n: u32, wanted: bool) -> Keep {
+        Keep { read: k > 0, write: k + 1 < n || wanted }
     }
 }
 
@@ -337,11 +387,13 @@ pub struct Blend {
     pub momentum: f32,
     /// Whether the next pass needs this one's changes.
     pub recall: bool,
+    /// What is done with the multipliers.
+    pub keep: Keep,
 }
 
 impl Blend {
-    /// Each correction as it is.
-    pub const PLAIN: Blend = Blend { rate: 1.0, momentum: 0.0, recall: false };
+    /// Each correction as it is, and no multipliers.
+    pub const PLAIN: Blend = Blend { rate: 1.0, momentum: 0.0, recall: false, keep: Keep::NOTHING };
 }
 
 /// One thread's share of one colour.
@@ -350,8 +402,8 @@ struct Part<'a, O: Layout<N>, const N: usize, const P: usize, const R: usize> {
     set: &'a [u32],
     params: &'a [[F8; P]],
     lambda: &'a mut [[F8; R]],
-    /// Empty unless multipliers are blended.
-    drift: &'a mut [[F8; R]],
+    /// Empty unless multipliers have momentum; the new ones go there.
+    before: &'a mut [[F8; R]],
     state: &'a Shared<'a, O::Item>,
     /// The state itself, or the sums of a Jacobi pass.
     target: &'a Shared<'a, O::Item>,
@@ -366,9 +418,10 @@ unsafe fn wide<
     const N: usize,
     const P: usize,
     const R: usize,
-    const KEEP: bool,
+    const READ: bool,
+    const WRITE: bool,
     const JACOBI: bool,
-    const DRIFT: bool,
+    const MOMENTUM: bool,
 >(
     level: Level,
     part: &mut Part<'_, O, N, P, R>,
@@ -385,9 +438,10 @@ unsafe fn wide<
         const N: usize,
         const P: usize,
         const R: usize,
-        const KEEP: bool,
+        const READ: bool,
+        const WRITE: bool,
         const JACOBI: bool,
-        const DRIFT: bool,
+        const MOMENTUM: bool,
     >(
         simd: S,
         part: &mut Part<'_, O, N, P, R>,
@@ -399,7 +453,7 @@ unsafe fn wide<
     {
         let zero = f32x8::splat(simd, 0.0);
         let (rate, momentum) = (f32x8::splat(simd, part.blend.rate), f32x8::splat(simd, part.blend.momentum));
-        let drift = &mut part.drift[..if DRIFT { part.ops.len() } else { 0 }];
+        let before = &mut part.before[..if MOMENTUM { part.ops.len() } else { 0 }];
         for (i, ((op, &set), lambda)) in part.ops.iter().zip(part.set).zip(part.lambda.iter_mut()).enumerate()
         {
             // SAFETY: passed on.
@@ -411,13 +465,13 @@ unsafe fn wide<
                 values[i] = f32x8::simd_from(simd, params[i].0);
             }
             let mut multipliers = [zero; R];
-            if KEEP {
+            if READ {
                 for r in 0..R {
                     multipliers[r] = f32x8::simd_from(simd, lambda[r].0);
                 }
             }
-            let before = multipliers;
-            let moves = if KEEP {
+            let now = multipliers;
+            let moves = if READ || WRITE {
                 kernel.correct::<_, false>(&points, &values, &mut multipliers)
             } else {
                 kernel.correct::<_, true>(&points, &values, &mut multipliers)
@@ -432,15 +486,18 @@ unsafe fn wide<
                 // SAFETY: passed on.
                 unsafe { op.store(part.target, &points) };
             }
-            if KEEP {
+            if WRITE {
                 for r in 0..R {
-                    if DRIFT {
-                        let last = f32x8::simd_from(simd, drift[i][r].0);
-                        let change = (multipliers[r] - before[r]) * rate + last * momentum;
-                        drift[i][r].0 = change.into();
-                        multipliers[r] = before[r] + change;
+                    if !MOMENTUM {
+                        lambda[r].0 = multipliers[r].into();
+                    } else if READ {
+                        let last = now[r] - f32x8::simd_from(simd, before[i][r].0);
+                        let change = (multipliers[r] - now[r]) * rate + last * momentum;
+                        before[i][r].0 = (now[r] + change).into();
+                    } else {
+                        lambda[r].0 = zero.into();
+                        before[i][r].0 = (multipliers[r] * rate).into();
                     }
-                    lambda[r].0 = multipliers[r].into();
                 }
             }
         }
@@ -448,9 +505,9 @@ unsafe fn wide<
     on_level!(
         level,
         // SAFETY: passed on.
-        simd => unsafe { body::<_, O, K, N, P, R, KEEP, JACOBI, DRIFT>(simd, part, kernel) },
+        simd => unsafe { body::<_, O, K, N, P, R, READ, WRITE, JACOBI, MOMENTUM>(simd, part, kernel) },
         // SAFETY: passed on.
-        otherwise unsafe { scalar::<O, K, N, P, R, KEEP, JACOBI, DRIFT>(part, kernel) }
+        otherwise unsafe { scalar::<O, K, N, P, R, READ, WRITE, JACOBI, MOMENTUM>(part, kernel) }
     );
 }
 
@@ -462,9 +519,10 @@ unsafe fn scalar<
     const N: usize,
     const P: usize,
     const R: usize,
-    const KEEP: bool,
+    const READ: bool,
+    const WRITE: bool,
     const JACOBI: bool,
-    const DRIFT: bool,
+    const MOMENTUM: bool,
 >(
     part: &mut Part<'_, O, N, P, R>,
     kernel: K,
@@ -479,11 +537,11 @@ unsafe fn scalar<
             let mut points = unsafe { op.load_lane(lane, part.state) };
             let params: [f32; P] = std::array::from_fn(|i| params[i].0[lane]);
             let mut multipliers = [0.0; R];
-            if KEEP {
+            if READ {
                 multipliers = std::array::from_fn(|r| lambda[r].0[lane]);
             }
-            let before = multipliers;
-            let moves = if KEEP {
+            let now = multipliers;
+            let moves = if READ || WRITE {
                 kernel.correct::<_, false>(&points, &params, &mut multipliers)
             } else {
                 kernel.correct::<_, true>(&points, &params, &mut multipliers)
@@ -498,16 +556,18 @@ unsafe fn scalar<
                 // SAFETY: passed on.
                 unsafe { op.store_lane(lane, part.target, &points) };
             }
-            if KEEP {
+            if WRITE {
                 for r in 0..R {
-                    if DRIFT {
-                        let last = part.drift[i][r].0[lane];
-                        let change =
-                            (multipliers[r] - before[r]) * part.blend.rate + last * part.blend.momentum;
-                        part.drift[i][r].0[lane] = change;
-                        multipliers[r] = before[r] + change;
+                    if !MOMENTUM {
+                        lambda[r].0[lane] = multipliers[r];
+                    } else if READ {
+                        let last = now[r] - part.before[i][r].0[lane];
+                        let change = (multipliers[r] - now[r]) * part.blend.rate + last * part.blend.momentum;
+                        part.before[i][r].0[lane] = now[r] + change;
+                    } else {
+                        lambda[r].0[lane] = 0.0;
+                        part.before[i][r].0[lane] = multipliers[r] * part.blend.rate;
                     }
-                    lambda[r].0[lane] = multipliers[r];
                 }
             }
         }
