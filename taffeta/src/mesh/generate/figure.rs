@@ -252,7 +252,11 @@ fn influences(mesh: &TriMesh, bones: &[Bone]) -> Vec<Influence> {
                     || bones[b].parent == Some(nearest as u32)
                     || bones[nearest].parent == Some(b as u32)
             };
-            let weight = |b: usize| if joined(b) { (distances[nearest] / distances[b]).powi(6) } else { 0.0 };
+            let weight = |b: usize| {
+                let ratio = distances[nearest] / distances[b];
+                let cube = ratio * ratio * ratio;
+                if joined(b) { cube * cube } else { 0.0 }
+            };
             (0..bones.len()).map(weight).collect()
         })
         .collect();
