@@ -14,10 +14,20 @@ pub(super) struct Limb {
     pub radii: [f32; 2],
 }
 
-/// Limbs that flow into each other.
+/// A cylinder about a vertical axis with a rounded rim.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Disc {
+    pub center: Vec3,
+    pub radius: f32,
+    pub half_height: f32,
+    pub rim: f32,
+}
+
+/// Limbs that flow into each other, and into what they stand on.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
     pub limbs: Vec<Limb>,
+    pub plinth: Option<Disc>,
     /// Over what difference of distances two limbs are blended, m.
     pub blend: f32,
 }
@@ -38,7 +48,30 @@ impl Limb {
     }
 }
 
+impl Disc {
+    /// As for a limb.
+    fn distance(&self, p: Vec3) -> (f32, Vec3) {
+        let from = p - self.center;
+        let level = Vec3::new(from.x, 0.0, from.z);
+        let outwards = level / level.length().max(1e-9);
+        let upwards = Vec3::Y * if from.y < 0.0 { -1.0 } else { 1.0 };
+        let side = level.length() - (self.radius - self.rim);
+        let top = from.y.abs() - (self.half_height - self.rim);
+        if side > 0.0 && top > 0.0 {
+            let length = (side * side + top * top).sqrt();
+            return (length - self.rim, (outwards * side + upwards * top) / length);
+        }
+        if side > top { (side - self.rim, outwards) } else { (top - self.rim, upwards) }
+    }
+}
+
 impl Field {
+    /// The distances of all parts, as of a limb.
+    fn parts(&self, p: Vec3) -> impl Iterator<Item = (f32, Vec3)> + '_ {
+        let plinth = self.plinth.iter().map(move |disc| disc.distance(p));
+        self.limbs.iter().map(move |limb| limb.distance(p)).chain(plinth)
+    }
+
     /// About the distance of `p` from the surface, m, negative inside.
     pub fn distance(&self, p: Vec3) -> f32 {
         self.gradient(p).0
@@ -47,9 +80,8 @@ impl Field {
     /// The same, and its gradient.
     fn gradient(&self, p: Vec3) -> (f32, Vec3) {
         let (mut sum, mut way) = (f32::INFINITY, Vec3::ZERO);
-        for limb in &self.limbs {
+        for (d, n) in self.parts(p) {
             // A minimum without an edge (Quilez): lowered by a quarter of the blend where both are the same.
-            let (d, n) = limb.distance(p);
             let h = (1.0 - (sum - d).abs() / self.blend).max(0.0);
             way = if d < sum { n + (way - n) * (0.5 * h) } else { way + (n - way) * (0.5 * h) };
             sum = sum.min(d) - 0.25 * self.blend * h * h;
@@ -57,9 +89,9 @@ impl Field {
         (sum, way)
     }
 
-    /// The radius of the limb that `p` is nearest to, m.
+    /// The radius of the limb or plinth that `p` is nearest to, m.
     pub fn radius(&self, p: Vec3) -> f32 {
-        let mut nearest = (f32::INFINITY, 0.0);
+        let mut nearest = self.plinth.map_or((f32::INFINITY, 0.0), |disc| (disc.distance(p).0, disc.radius));
         for limb in &self.limbs {
             let (d, _) = limb.distance(p);
             if d < nearest.0 {
@@ -84,10 +116,9 @@ impl Field {
     }
 
     fn bounds(&self) -> Aabb {
-        self.limbs
-            .iter()
-            .flat_map(|l| [0, 1].map(|k| (l.ends[k], l.radii[k])))
-            .fold(Aabb::EMPTY, |b, (p, r)| b.join(Aabb { low: p - r, high: p + r }))
+        let limbs = self.limbs.iter().flat_map(|l| [0, 1].map(|k| (l.ends[k], Vec3::splat(l.radii[k]))));
+        let plinth = self.plinth.iter().map(|d| (d.center, Vec3::new(d.radius, d.half_height, d.radius)));
+        limbs.chain(plinth).fold(Aabb::EMPTY, |b, (p, r)| b.join(Aabb { low: p - r, high: p + r }))
     }
 
     /// The surface as triangles that face outwards, from cells of `cell` metres cut into six tetrahedra each: closed and without

@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use glam::{Affine3A, Quat, Vec3};
 
-use super::field::{Field, Limb};
+use super::field::{Disc, Field, Limb};
 use super::remesh::even_mesh;
 use crate::collide::surface::{Influence, Joint, Skin, Track};
 use crate::mesh::{Topology, TriMesh};
@@ -92,7 +92,7 @@ impl Pose {
 
 /// A standing figure 1.7 m high with `vertices` vertices: one closed surface.
 pub fn figure(vertices: usize) -> TriMesh {
-    even_mesh(&Field { limbs: Pose::upright().limbs(), blend: BLEND }, vertices)
+    even_mesh(&Field { limbs: Pose::upright().limbs(), plinth: None, blend: BLEND }, vertices)
 }
 
 /// A figure that raises an arm, on a round plinth, 2.2 m high: one closed surface.
@@ -111,18 +111,9 @@ pub fn statue(vertices: usize) -> TriMesh {
     pose.fingers = [Vec3::new(0.37, 0.83, 0.13), Vec3::new(-0.42, 1.97, 0.12)];
     pose.neck = Vec3::new(-0.005, 1.44, 0.0);
     pose.head = Vec3::new(-0.015, 1.61, 0.035);
-    let mut limbs = pose.limbs();
-    // The plinth: rings of rounded edges, filled.
-    for (radius, y) in [(0.24, -0.03), (0.27, -0.12)] {
-        let rim = |k: usize| {
-            let a = TAU * k as f64 / 12.0;
-            Vec3::new(radius * libm::cos(a) as f32, y, radius * libm::sin(a) as f32 + 0.03)
-        };
-        limbs.extend((0..12).map(|k| Limb { ends: [rim(k), rim(k + 1)], radii: [0.05; 2] }));
-        let middle = Vec3::new(0.0, y, 0.03);
-        limbs.extend((0..12).map(|k| Limb { ends: [middle, rim(k)], radii: [0.05; 2] }));
-    }
-    let mut mesh = even_mesh(&Field { limbs, blend: BLEND }, vertices);
+    let center = Vec3::new(0.0, -0.08, 0.03);
+    let plinth = Some(Disc { center, radius: 0.3, half_height: 0.09, rim: 0.03 });
+    let mut mesh = even_mesh(&Field { limbs: pose.limbs(), plinth, blend: BLEND }, vertices);
     mesh.positions.iter_mut().for_each(|p| p[1] += 0.17);
     mesh
 }
@@ -141,7 +132,7 @@ pub fn form(vertices: usize) -> TriMesh {
         limb([0.0, -0.25, 0.0], [0.0, 0.2, 0.0], 0.1, 0.09),
         limb([0.0, 0.28, 0.0], [0.0, 0.37, 0.0], 0.055, 0.05),
     ];
-    even_mesh(&Field { limbs, blend: 0.09 }, vertices)
+    even_mesh(&Field { limbs, plinth: None, blend: 0.09 }, vertices)
 }
 
 /// The walking figure, with `vertices` vertices: it walks in place, one cycle (two steps) in `period` seconds, for ever.
@@ -261,7 +252,11 @@ fn influences(mesh: &TriMesh, bones: &[Bone]) -> Vec<Influence> {
                     || bones[b].parent == Some(nearest as u32)
                     || bones[nearest].parent == Some(b as u32)
             };
-            let weight = |b: usize| if joined(b) { (distances[nearest] / distances[b]).powi(6) } else { 0.0 };
+            let weight = |b: usize| {
+                let ratio = distances[nearest] / distances[b];
+                let cube = ratio * ratio * ratio;
+                if joined(b) { cube * cube } else { 0.0 }
+            };
             (0..bones.len()).map(weight).collect()
         })
         .collect();

@@ -69,6 +69,9 @@ pub enum GeneratedShape {
     Form,
 }
 
+/// Fields and what they were given.
+type Lengths = Vec<(&'static str, Option<f32>)>;
+
 /// A mesh of more vertices is surely a mistake.
 const MOST_VERTICES: u32 = 1_000_000;
 
@@ -113,7 +116,7 @@ impl Generate {
     }
 
     /// The lengths that belong to the shape, and the number of vertices.
-    fn check(&self) -> Result<(Vec<(&'static str, Option<f32>)>, usize), (&'static str, String)> {
+    fn check(&self) -> Result<(Lengths, usize), (&'static str, String)> {
         use GeneratedShape::{Ball, Figure, Form, Skirt, Statue, Torus, Tube};
         let lengths = [
             ("radius", self.radius, &[Ball, Torus, Tube][..]),

@@ -24,7 +24,8 @@ impl Tube {
     pub fn mesh(&self) -> TriMesh {
         let Tube { top, bottom, length, depth, vertices } = *self;
         let round = TAU * 0.5 * (top + bottom) as f64 * 0.5 * (1.0 + depth as f64);
-        let slant = (length as f64).hypot((top - bottom) as f64);
+        let (high, wide) = (length as f64, (top - bottom) as f64);
+        let slant = (high * high + wide * wide).sqrt();
         // Cells as high as they are wide; an even number round, so that diagonals alternate without a seam.
         let around = 2 * ((vertices as f64 * round / slant).sqrt() / 2.0).round().max(2.0) as usize;
         let rows = (vertices as f64 / around as f64).round().max(2.0) as usize;
