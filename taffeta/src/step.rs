@@ -183,6 +183,8 @@ pub struct Simulation {
     gradient_residual: Option<f64>,
     last_good: State,
     failure: Option<Failure>,
+    /// An explosion that was seen before vertices were held back.
+    suspect: Option<(usize, String)>,
     positions: Vec<[f32; 3]>,
 }
 
@@ -218,6 +220,7 @@ impl Simulation {
             objective: None,
             gradient_residual: None,
             failure: None,
+            suspect: None,
             model,
             state,
             params,
@@ -252,6 +255,9 @@ impl Simulation {
                 self.solve(h, pins_moved, left == 1, &mut clock);
                 self.friction();
                 clock.lap(Stage::Friction);
+                if left == 1 && self.layers.is_some() {
+                    self.suspect = self.find_explosion();
+                }
                 self.bound(h, &mut clock);
                 self.velocity(h);
                 clock.lap(Stage::Velocity);
@@ -439,7 +445,8 @@ impl Simulation {
 
     /// Looks for a bad state; goes back to the last good one if it finds any. Then shows positions to the caller.
     fn finish(&mut self) {
-        if let Some((particle, what)) = self.find_explosion() {
+        // What cannot cross anything cannot fly apart either: it is where it wanted to go that tells.
+        if let Some((particle, what)) = self.suspect.take().or_else(|| self.find_explosion()) {
             let cloth = self.model.cloths.iter().find(|c| c.vertices.contains(&particle));
             let cloth = cloth.expect("every particle belongs to a cloth");
             let vertex = self.model.caller[particle] as usize - cloth.vertices.start;

@@ -4,7 +4,7 @@ mod common;
 
 use common::{fabric, grid_cloth, irregular_sheet, momentum, pin_corner, run};
 use taffeta::Simulation;
-use taffeta::params::Coloring;
+use taffeta::params::{Coloring, ContactMode};
 use taffeta::scene::{Bending, Cloth, Corner, Pair, Pin, Scene, Select, Tethers};
 
 fn hanging(cells: [u32; 2], stretch: f32) -> Cloth {
@@ -43,7 +43,10 @@ fn the_chosen_substep_is_stable_and_keeps_energy() {
     let mut mesh = hanging([10, 10], 500.0);
     mesh.shape = irregular_sheet([1.0, 1.0], [9, 9], 4).shape;
     for (name, cloth) in [("grid", hanging([10, 10], 2000.0)), ("tethered", tethered), ("mesh", mesh)] {
-        let mut sim = Simulation::new(&scene("explicit", cloth)).unwrap();
+        // Layers that meet lose energy.
+        let mut scene = scene("explicit", cloth);
+        scene.simulation.contact.mode = Some(ContactMode::None);
+        let mut sim = Simulation::new(&scene).unwrap();
         let total = |sim: &Simulation| {
             let e = sim.energies();
             e.kinetic + e.elastic + e.potential

@@ -195,8 +195,8 @@ pub struct Detector {
     /// The same as numbers, m.
     inner: Vec<f32>,
     outer: Vec<f32>,
-    /// The part of its way that each vertex may go by its outer ball, as bits; infinite within the inner one.
-    scale: Vec<AtomicU32>,
+    /// Whether each vertex is beyond its inner ball.
+    beyond: Vec<bool>,
     walls: Vec<Wall>,
     rows: Vec<ContactRow>,
     meshes_only: bool,
@@ -231,7 +231,7 @@ impl Detector {
             nearest: [Vec::new(), Vec::new()],
             inner: Vec::new(),
             outer: Vec::new(),
-            scale: Vec::new(),
+            beyond: Vec::new(),
             walls: Vec::new(),
             rows: Vec::new(),
             kinds: [true; 2],
@@ -295,7 +295,7 @@ impl Detector {
             pieces.for_each(|(k, batch)| batch.pieces.resize_with(left(k), Piece::default));
             self.batches.iter_mut().flat_map(|b| &mut b.pieces).for_each(|piece| piece.stale = true);
         } else {
-            self.grow_old(soup, x, reach + epsilon);
+            self.grow_old(soup, x, reach + epsilon, 0.5 * epsilon);
         }
         self.last.clear();
         self.last.extend_from_slice(x);
@@ -336,7 +336,7 @@ impl Detector {
     }
 
     /// Counts what patches moved since the last detection against their pairs, which are to serve for a reach (m).
-    fn grow_old(&mut self, soup: &Soup, x: &[Particle], reach: f32) {
+    fn grow_old(&mut self, soup: &Soup, x: &[Particle], reach: f32, rounding: f32) {
         let Detector { ways, last, batches, .. } = self;
         ways.clear();
         ways.extend((0..soup.patches()).map(|patch| {
@@ -358,7 +358,7 @@ impl Detector {
                 most = most.max((a.high - b.low).max(b.high - a.low).length_squared());
             }
             // Rounding must not make it less.
-            piece.used += most.sqrt() * (1.0 + 8.0 * f32::EPSILON);
+            piece.used += most.sqrt() * (1.0 + 8.0 * f32::EPSILON) + rounding;
             piece.stale |= reach + piece.used > piece.limit;
         }
     }

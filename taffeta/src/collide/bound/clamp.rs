@@ -1,6 +1,6 @@
 //! Bringing vertices back that went further than they may.
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use glam::Vec3;
 
@@ -43,59 +43,48 @@ impl Detector {
     pub fn clamp(&mut self, team: &mut Team, x: &mut [Particle], wanted: &mut [Particle]) -> usize {
         let n = self.center.len();
         let (x, wanted) = (&mut x[..n], &mut wanted[..n]);
-        self.scale.resize_with(n, AtomicU32::default);
+        self.beyond.resize(n, false);
         let (center, inner, outer) = (&self.center[..], &self.inner[..], &self.outer[..]);
         // Those within the inner ball cannot break any bound; of the others some may go on along their slabs.
         let count = AtomicUsize::new(0);
-        team.for_each_chunk2(&mut self.scale, wanted, GRAIN, |first, scale, wanted| {
-            let range = first..first + scale.len();
-            let all = x[range.clone()].iter().zip(&center[range.clone()]);
-            let balls = inner[range.clone()].iter().zip(&outer[range]);
+        team.for_each_chunk2(&mut self.beyond, wanted, GRAIN, |first, beyond, wanted| {
+            let range = first..first + beyond.len();
+            let all = x[range.clone()].iter().zip(&center[range.clone()]).zip(&inner[range]);
             let mut here = 0;
-            for (((scale, wanted), (x, c)), (&inner, &outer)) in
-                scale.iter_mut().zip(wanted).zip(all).zip(balls)
-            {
-                let way = square(x, c);
+            for ((beyond, wanted), ((x, c), &inner)) in beyond.iter_mut().zip(wanted).zip(all) {
                 wanted.w = 0.0;
-                let mut part = f32::INFINITY;
-                if way > inner * inner {
-                    here += 1;
-                    part = if way > outer * outer { outer / way.sqrt() } else { 1.0 };
-                    // Until the slabs have spoken: the part that the ball allows.
-                    wanted.w = part;
-                }
-                *scale.get_mut() = part.to_bits();
+                *beyond = square(x, c) > inner * inner;
+                here += *beyond as usize;
             }
             count.fetch_add(here, Ordering::Relaxed);
         });
         if count.into_inner() == 0 {
             return 0;
         }
-        // What stops them, vertex by vertex. Batches are joined in order, so the order at a vertex is always the same.
-        let scale = &self.scale[..];
+        // What stops them, vertex by vertex, in an order that does not depend on threads.
+        let beyond = &self.beyond[..];
         team.for_each_item(&mut self.batches, |_, batch| {
             batch.walls.clear();
             for slab in &batch.slabs {
-                slab.walls(scale, &mut batch.walls);
+                slab.walls(beyond, &mut batch.walls);
             }
         });
         self.walls.clear();
         self.batches.iter().for_each(|batch| self.walls.extend_from_slice(&batch.walls));
-        self.walls.sort_by_key(|wall| wall.vertex);
+        self.walls.sort_unstable_by_key(|wall| wall.vertex);
         let (walls, count) = (&self.walls[..], AtomicUsize::new(0));
         team.for_each_chunk2(x, wanted, GRAIN, |first, x, wanted| {
             let mut walls = &walls[walls.partition_point(|wall| (wall.vertex as usize) < first)..];
             let mut here = 0;
             for (i, (x, wanted)) in
-                x.iter_mut().zip(wanted).enumerate().filter(|(_, (_, wanted))| wanted.w > 0.0)
+                x.iter_mut().zip(wanted).enumerate().filter(|(i, _)| beyond[first + i])
             {
                 let v = first + i;
                 walls = &walls[walls.iter().take_while(|wall| (wall.vertex as usize) < v).count()..];
                 let own = &walls[..walls.iter().take_while(|wall| wall.vertex as usize == v).count()];
-                let ball = std::mem::replace(&mut wanted.w, 0.0);
                 let c = Vec3::from(center[v].p);
                 let way = Vec3::from(x.p) - c;
-                let (went, stopped) = along(way, own, ball * way.length());
+                let (went, stopped) = along(way, own, outer[v]);
                 if went != way {
                     *wanted = Particle { p: x.p, w: if stopped { STOPPED } else { FREE } };
                     x.p = (c + went * ALMOST).into();
@@ -155,10 +144,10 @@ fn along(way: Vec3, walls: &[Wall], radius: f32) -> (Vec3, bool) {
 impl Slab {
     /// What it is to its vertices that are beyond their inner ball.
     #[inline]
-    fn walls(&self, scale: &[AtomicU32], walls: &mut Vec<Wall>) {
+    fn walls(&self, beyond: &[bool], walls: &mut Vec<Wall>) {
         let first = if self.kind == Kind::PointTriangle { 1 } else { 2 };
         for (i, &vertex) in self.particles.iter().enumerate() {
-            if f32::from_bits(scale[vertex as usize].load(Ordering::Relaxed)) == f32::INFINITY {
+            if !beyond[vertex as usize] {
                 continue;
             }
             let normal = Vec3::from(self.normal);
