@@ -142,7 +142,10 @@ const CASES: &[(&str, &[&str])] = &[
         "run hang --set simulation.contact.mode=intersection-fre",
         &["simulation.contact.mode=intersection-fre", "did you mean 'intersection-free'?"],
     ),
-    ("run hang --set simulation.contact.mode=swept-sphere", &["simulation.contact.mode=swept-sphere", "swept-spheres"]),
+    (
+        "run hang --set simulation.contact.mode=swept-sphere",
+        &["simulation.contact.mode=swept-sphere", "swept-spheres"],
+    ),
     ("run hang --set simulation.contact.mod=none", &["did you mean 'mode'?"]),
     ("run hang --set simulation.contact.thickness=0", &["simulation.contact.thickness=0", "above 0 m"]),
     ("run hang --set simulation.contact.thickness=-0.01", &["contact.thickness=-0.01", "above 0 m"]),

@@ -153,6 +153,8 @@ impl std::fmt::Display for Failure {
 
 /// A cloth that is stretched to more than so many times its length has exploded.
 const EXPLODED_STRETCH: f32 = 10.0;
+/// The same before vertices are held back from crossing anything, which may take back a jerk.
+const HELD_BACK_STRETCH: f32 = 1000.0;
 /// Nothing flies further than this, m.
 const EXPLODED_DISTANCE: f32 = 1e7;
 /// Particles a thread should have at least; below that handing out work costs more than it saves.
@@ -256,7 +258,7 @@ impl Simulation {
                 self.friction();
                 clock.lap(Stage::Friction);
                 if left == 1 && self.layers.is_some() {
-                    self.suspect = self.find_explosion();
+                    self.suspect = self.find_explosion(HELD_BACK_STRETCH);
                 }
                 self.bound(h, &mut clock);
                 self.velocity(h);
@@ -446,7 +448,8 @@ impl Simulation {
     /// Looks for a bad state; goes back to the last good one if it finds any. Then shows positions to the caller.
     fn finish(&mut self) {
         // What cannot cross anything cannot fly apart either: it is where it wanted to go that tells.
-        if let Some((particle, what)) = self.suspect.take().or_else(|| self.find_explosion()) {
+        if let Some((particle, what)) = self.suspect.take().or_else(|| self.find_explosion(EXPLODED_STRETCH))
+        {
             let cloth = self.model.cloths.iter().find(|c| c.vertices.contains(&particle));
             let cloth = cloth.expect("every particle belongs to a cloth");
             let vertex = self.model.caller[particle] as usize - cloth.vertices.start;
@@ -463,7 +466,8 @@ impl Simulation {
         self.export_positions();
     }
 
-    fn find_explosion(&self) -> Option<(usize, String)> {
+    /// A particle that is far away, or at an edge that is more than `most` times as long as at rest.
+    fn find_explosion(&self, most: f32) -> Option<(usize, String)> {
         let x = &self.state.x[..self.model.particles()];
         let far = |p: &Particle| !p.p.iter().all(|c| c.abs() < EXPLODED_DISTANCE);
         if let Some(i) = x.iter().position(far) {
@@ -473,7 +477,7 @@ impl Simulation {
         for &([a, b], rest) in &self.model.edges {
             let [pa, pb] = [a, b].map(|i| Vec3::from(x[i as usize].p));
             let stretch = (pa - pb).length() / rest;
-            if stretch > EXPLODED_STRETCH {
+            if stretch > most {
                 return Some((a as usize, format!("an edge there is {stretch:.0} times its rest length")));
             }
         }

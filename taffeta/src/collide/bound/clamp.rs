@@ -76,9 +76,7 @@ impl Detector {
         team.for_each_chunk2(x, wanted, GRAIN, |first, x, wanted| {
             let mut walls = &walls[walls.partition_point(|wall| (wall.vertex as usize) < first)..];
             let mut here = 0;
-            for (i, (x, wanted)) in
-                x.iter_mut().zip(wanted).enumerate().filter(|(i, _)| beyond[first + i])
-            {
+            for (i, (x, wanted)) in x.iter_mut().zip(wanted).enumerate().filter(|(i, _)| beyond[first + i]) {
                 let v = first + i;
                 walls = &walls[walls.iter().take_while(|wall| (wall.vertex as usize) < v).count()..];
                 let own = &walls[..walls.iter().take_while(|wall| wall.vertex as usize == v).count()];
