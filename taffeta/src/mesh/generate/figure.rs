@@ -309,7 +309,8 @@ mod tests {
 
     #[test]
     fn figures_are_whole_and_even_and_have_the_vertices_asked_for() {
-        let shapes: [(&str, fn(usize) -> TriMesh, usize); 5] = [
+        type Maker = fn(usize) -> TriMesh;
+        let shapes: [(&str, Maker, usize); 5] = [
             ("figure", figure, 1200),
             ("figure", figure, 4000),
             ("statue", statue, 3000),
