@@ -371,18 +371,20 @@ impl Simulation {
 
     /// Finds what layers may touch in this substep.
     fn expect_contacts(&mut self, h: f32, clock: &mut Stopwatch) {
-        let Simulation { model, bodies, team, level, state, contacts, layers, .. } = self;
+        let Simulation { model, bodies, team, level, state, params, layers, .. } = self;
         if let Some(layers) = layers {
-            let mut now = Moment { model, bodies, h, team, level: *level, clock };
-            layers.begin(&mut now, contacts.count() == 0, &mut state.start, &state.x);
+            let gravity = params.gravity.into();
+            let mut now = Moment { model, bodies, h, gravity, team, level: *level, clock };
+            layers.begin(&mut now, &mut state.start, &state.x);
         }
     }
 
     /// Brings everything where it may be without crossing anything.
     fn bound(&mut self, h: f32, clock: &mut Stopwatch) {
-        let Simulation { model, bodies, team, level, state, layers, .. } = self;
+        let Simulation { model, bodies, team, level, state, params, layers, .. } = self;
         if let Some(layers) = layers {
-            let mut now = Moment { model, bodies, h, team, level: *level, clock };
+            let gravity = params.gravity.into();
+            let mut now = Moment { model, bodies, h, gravity, team, level: *level, clock };
             layers.finish(&mut now, &mut state.start, &mut state.x);
         }
     }

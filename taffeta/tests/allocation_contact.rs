@@ -52,7 +52,7 @@ fn detection_allocates_nothing_once_it_has_seen_the_most() {
         let (mut detector, mut team, mut x) =
             (Detector::new(structure, false), Team::new(1), soup.rest.clone());
         let mut wanted = x.clone();
-        let mut before = 0;
+        let (mut before, start) = (0, x.clone());
         for round in 0..3 {
             if round == 1 {
                 before = ALLOCATIONS.load(Ordering::Relaxed);
@@ -60,7 +60,7 @@ fn detection_allocates_nothing_once_it_has_seen_the_most() {
             for i in 0..20 {
                 fold(&mut x, 1.0 - (i as f32 - 10.0).abs() / 10.0);
                 detector.detect(&mut team, SimdLevel::best(), &soup, &x, &settings);
-                detector.clamp(&mut team, &mut x, &mut wanted);
+                detector.clamp(&mut team, &start, &mut x, &mut wanted, |_| false);
             }
         }
         assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0, "{structure:?}");

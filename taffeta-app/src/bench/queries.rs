@@ -117,12 +117,9 @@ fn detections(scene: &Scene, team: &mut Team, entries: &mut Vec<Entry>) {
             let structure = structure_name;
             entries.push(Entry { scene: scene.name, what, structure, threads, items, found, microseconds });
         };
-        // A new margin each time makes it collect.
-        let mut turn = 0;
         let time = best(|| {
-            turn = 1 - turn;
-            let margin = margin * (1.0 + 1e-5 * turn as f32);
-            found = detector.detect(team, level, &scene.soup, &scene.x, &Settings { margin, ..settings });
+            detector.forget();
+            found = detector.detect(team, level, &scene.soup, &scene.x, &settings);
             assert!(found.collected);
         });
         entry("collect", time, detector.rows().len(), found.candidates);
@@ -136,7 +133,7 @@ fn detections(scene: &Scene, team: &mut Team, entries: &mut Vec<Entry>) {
             let mut x = scene.x.clone();
             let mut wanted = x.clone();
             let time = best(|| {
-                detector.clamp(team, &mut x, &mut wanted);
+                detector.clamp(team, &scene.x, &mut x, &mut wanted, |_| false);
             });
             entry("clamp", time, 0, x.len());
         }

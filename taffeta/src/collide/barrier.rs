@@ -12,7 +12,7 @@
 use glam::Vec3;
 
 use super::Body;
-use super::bound::{ContactRow, Detection, Detector, FREE, Settings};
+use super::bound::{Clamped, ContactRow, Detector, FREE, Settings};
 use super::rows::Rows;
 use super::soup::Soup;
 use crate::lanes::SimdLevel;
@@ -35,13 +35,16 @@ const LEAST_REACH: f32 = 2.2;
 const MOST_REACH: f32 = 0.32;
 /// Part of the reach by which pairs are collected from further away, on each side.
 const MARGIN: f32 = 0.4;
-/// A larger reach lets vertices go further between detections, but with many layers it is full of pairs: it grows while there are fewer
+
+/// A larger reach lets vertices stray further from where they are expected, but with many layers it is full of pairs: it grows while there are fewer
 /// pairs than this for each vertex, and shrinks while there are more than twice as many.
 const PAIRS: f32 = 5.0;
-/// The reach is at least so many times what most vertices go in a substep.
-const WAYS: f32 = 3.0;
-/// Contacts are listed that may come to be in so many substeps.
-const AHEAD: f32 = 4.0;
+/// Contacts are listed that are expected within so many gaps more than those that are listed in any case.
+const EARLY: f32 = 0.05;
+/// Substeps that a detection is to hold for at most. It holds for as many as the last did, and some more.
+const MOST_STEPS: f32 = 64.0;
+/// Two sides that may meet are expected to go against each other by this part of the mean edge at most: with more, there would be too many pairs.
+const SWEEP: f32 = 0.2;
 
 /// What a substep takes place in.
 pub struct Moment<'a> {
@@ -51,6 +54,8 @@ pub struct Moment<'a> {
     pub bodies: &'a [Body],
     /// The substep, s.
     pub h: f32,
+    /// Gravity, m/s².
+    pub gravity: Vec3,
     /// The threads.
     pub team: &'a mut Team,
     /// The instructions.
@@ -70,6 +75,8 @@ pub struct Work {
     pub rows: usize,
     /// Their colours.
     pub colors: usize,
+    /// Substeps in which some could not go as planned.
+    pub lost: u32,
     /// Substeps in which a vertex was stopped short of where it wanted to go.
     pub stopped: u32,
     /// Pins and vertices of colliders that went on though they had no room left: crossings are possible.
@@ -92,8 +99,9 @@ pub struct Barrier {
     bounded: bool,
     /// Whether the detection is still good.
     ready: bool,
-    /// Whether any vertex is moved from outside.
-    movers: bool,
+    /// Where each vertex is expected to go in a substep, m, and for how many.
+    ways: Vec<Particle>,
+    steps: f32,
     wanted: Vec<Particle>,
     work: Work,
 }
@@ -120,13 +128,14 @@ impl Barrier {
         Barrier {
             detector: Detector::new(params.search, meshes_only),
             rows: Rows::new(model.particles(), model.items()),
-            settings: Settings { early: 0.5 * gap, ..Settings::default() },
+            settings: Settings { early: EARLY * gap, sweep: SWEEP * edge, ..Settings::default() },
             edge,
             reach: MOST_REACH * edge,
             friction: friction.collect(),
             bounded,
             ready: false,
-            movers: !model.attachments.is_empty() || !model.collider_meshes.is_empty(),
+            ways: Vec::new(),
+            steps: 1.0,
             wanted: vec![Particle::default(); model.items()],
             work: Work::default(),
             soup,
@@ -148,30 +157,19 @@ impl Barrier {
         Work { rows: self.rows.len(), colors: self.rows.colors(), ..std::mem::take(&mut self.work) }
     }
 
-    /// Looks anew before the next substep: positions were changed from outside.
-    pub fn forget(&mut self) {
-        self.ready = false;
-        self.detector.forget();
-    }
-
-    /// Whether a particle is held from now on by the program.
-    pub fn hold(&mut self) {
-        self.movers = true;
-    }
-
-    /// Chooses reach and margin for what most vertices go in a substep, m.
-    fn adapt(&mut self, way: f32) {
-        let (gap, edge) = (self.soup.thickest(), self.edge);
-        let least = (LEAST_REACH * gap).max((gap + WAYS * way).min(MOST_REACH * edge));
-        let most = (MOST_REACH * edge).max(least);
-        self.reach = self.reach.min(most).max(least);
+    /// Chooses reach and margin.
+    fn adapt(&mut self) {
+        let least = LEAST_REACH * self.soup.thickest();
+        self.reach = self.reach.min(MOST_REACH * self.edge).max(least);
         self.settings.reach = self.reach;
         self.settings.margin = MARGIN * self.reach;
-        self.settings.early = (AHEAD * way).min(0.5 * (self.reach - gap));
+        self.settings.steps = self.steps as u32;
     }
 
-    fn detect(&mut self, now: &mut Moment<'_>, x: &[Particle], settings: &Settings) -> Detection {
-        let found = self.detector.detect_timed(now.team, now.level, now.clock, &self.soup, x, settings);
+    fn detect(&mut self, now: &mut Moment<'_>, x: &[Particle], settings: &Settings, planned: bool) {
+        let plan = if planned { &self.ways[..] } else { &[] };
+        let Moment { team, level, clock, .. } = now;
+        let found = self.detector.detect_planned(team, *level, clock, &self.soup, x, plan, settings);
         let (soup, friction) = (&self.soup, &self.friction);
         let part = |v: u32| friction[soup.vertex_group[v as usize] as usize];
         let coefficient = |row: &ContactRow| {
@@ -194,31 +192,55 @@ impl Barrier {
         } else if pairs > 2.0 * PAIRS {
             self.reach /= 1.2;
         }
-        found
     }
 
-    /// Begins a substep from `start` to the prediction `x`. `alone`: no cloth touches a collider.
-    pub fn begin(&mut self, now: &mut Moment<'_>, alone: bool, start: &mut [Particle], x: &[Particle]) {
-        let stale = !self.ready || !self.bounded || self.detector.strayed(now.team, x);
+    /// Goes on with the detection there is; says whether it does for going from `start` to the prediction `x`.
+    fn go_on(&mut self, now: &mut Moment<'_>, x: &[Particle]) -> bool {
+        if !self.ready || !self.bounded {
+            return false;
+        }
+        let done = self.detector.done() as f32;
+        if !self.detector.advance() {
+            self.steps = (2.0 * done).clamp(1.0, MOST_STEPS);
+            return false;
+        }
+        if self.detector.strayed(now.team, x) {
+            self.steps = (1.25 * done).clamp(1.0, MOST_STEPS);
+            return false;
+        }
+        true
+    }
+
+    /// What each vertex is expected to do: what it did in the last substep. Pins and colliders go their own way.
+    fn expect(&mut self, now: &Moment<'_>, start: &[Particle], x: &[Particle]) {
+        let [gx, gy, gz] = (now.gravity * now.h * now.h).into();
+        self.ways.clear();
+        for (start, x) in start.iter().zip(x) {
+            let free = if x.w > 0.0 { 1.0 } else { 0.0 };
+            let [a, b, c] = [0, 1, 2].map(|axis| x.p[axis] - start.p[axis]);
+            self.ways.push(Particle { p: [a - free * gx, b - free * gy, c - free * gz], w: 0.0 });
+        }
+    }
+
+    /// Begins a substep from `start` to the prediction `x`.
+    pub fn begin(&mut self, now: &mut Moment<'_>, start: &mut [Particle], x: &[Particle]) {
+        let good = self.go_on(now, x);
         now.clock.lap(Stage::Bound);
-        if stale {
+        if !good {
             for (k, mesh) in now.model.collider_meshes.iter().enumerate() {
                 let mut ways = start[mesh.vertices.clone()].iter().zip(&x[mesh.vertices.clone()]);
                 let still = ways.all(|(start, x)| start.p == x.p);
                 self.soup.set_still(now.model.cloths.len() + k, still);
             }
-            if self.bounded && alone && !self.movers {
-                self.settings.drift = mean_way(&self.soup, start, x);
-            }
-            let (mean, way) = ways(&self.soup, start, x, self.settings.drift);
-            self.adapt((2.0 * mean).min(way));
+            self.adapt();
             let mut settings = self.settings;
             if !self.bounded {
-                settings.early += 2.0 * way;
+                settings.early += 2.0 * longest_way(&self.soup, start, x);
                 settings.reach = settings.reach.max(settings.early + self.soup.thickest());
             }
-            self.detect(now, start, &settings);
-            self.settings.drift = Vec3::ZERO;
+            self.expect(now, start, x);
+            self.detect(now, start, &settings, self.bounded);
+            self.detector.advance();
             self.ready = true;
         }
         if self.touching() {
@@ -248,12 +270,17 @@ impl Barrier {
         }
         let mut round = 0;
         loop {
-            let outside = self.detector.clamp(now.team, x, &mut self.wanted);
-            now.clock.lap(Stage::Bound);
-            if outside == 0 {
+            let mut clamped = self.clamp(now, start, x);
+            if clamped.lost > 0 && self.detector.moving() {
+                // The plan was no good: from where all were, without one.
+                self.work.lost += 1;
+                self.want(x, |_| true);
+                self.detect(now, start, &self.settings.clone(), false);
+                clamped = self.clamp(now, start, x);
+            }
+            if clamped.outside == 0 {
                 return;
             }
-            self.stay_out(now, x);
             let left = self.left(x);
             let many = left.free as f32 > MANY * now.model.particles() as f32;
             let rounds = match left {
@@ -264,16 +291,15 @@ impl Barrier {
             };
             if round >= rounds {
                 self.work.stopped += 1;
-                self.work.forced += self.force(x);
+                self.work.forced += self.want(x, |x| x.w == 0.0);
                 // They have no room left where they are.
-                self.ready = false;
+                self.ready =
+                    clamped.outside as f32 <= MANY * now.model.particles() as f32 && left.movers == 0;
                 return;
             }
             round += 1;
-            self.detect(now, x, &self.settings.clone());
-            for (x, wanted) in x.iter_mut().zip(&self.wanted).filter(|(_, wanted)| wanted.w > 0.0) {
-                x.p = wanted.p;
-            }
+            self.detect(now, x, &self.settings.clone(), true);
+            self.want(x, |_| true);
             if self.touching() {
                 self.rows.begin(now.team, now.level, start);
                 self.rows.push(now.team, now.level, x, now.h);
@@ -281,6 +307,24 @@ impl Barrier {
             }
             self.push_out(now, x);
         }
+    }
+
+    fn clamp(&mut self, now: &mut Moment<'_>, start: &[Particle], x: &mut [Particle]) -> Clamped {
+        let inside = |p: Vec3| now.bodies.iter().any(|body| body.near(p, 0.0).is_some());
+        let clamped = self.detector.clamp(now.team, start, x, &mut self.wanted, inside);
+        now.clock.lap(Stage::Bound);
+        clamped
+    }
+
+    /// Puts those of the vertices that have not arrived where they wanted to go; says how many.
+    fn want(&self, x: &mut [Particle], which: impl Fn(&Particle) -> bool) -> usize {
+        let mut count = 0;
+        let all = x.iter_mut().zip(&self.wanted).filter(|(_, wanted)| wanted.w > 0.0);
+        for (x, wanted) in all.filter(|(x, _)| which(x)) {
+            x.p = wanted.p;
+            count += 1;
+        }
+        count
     }
 
     /// Moves what has not arrived, and would go into a collider, to its surface.
@@ -308,35 +352,6 @@ impl Barrier {
         }
         left
     }
-
-    /// Puts pins and colliders where they have to be, come what may; says how many had not arrived.
-    fn force(&mut self, x: &mut [Particle]) -> usize {
-        let mut count = 0;
-        for (x, wanted) in x.iter_mut().zip(&self.wanted).filter(|(x, wanted)| wanted.w > 0.0 && x.w == 0.0) {
-            x.p = wanted.p;
-            count += 1;
-        }
-        count
-    }
-
-    /// Vertices that were put back onto their balls, and so into a collider, go back along their way until they are out of it.
-    fn stay_out(&self, now: &Moment<'_>, x: &mut [Particle]) {
-        let center = self.detector.center();
-        let inside = |p: Vec3| now.bodies.iter().any(|body| body.near(p, 0.0).is_some());
-        let all = x.iter_mut().zip(&self.wanted).zip(center);
-        for ((x, _), c) in all.filter(|((x, wanted), _)| wanted.w > 0.0 && x.w > 0.0) {
-            let (c, p) = (Vec3::from(c.p), Vec3::from(x.p));
-            if !inside(p) || inside(c) {
-                continue;
-            }
-            let (mut out, mut within) = (0.0f32, 1.0f32);
-            for _ in 0..8 {
-                let middle = 0.5 * (out + within);
-                if inside(c.lerp(p, middle)) { within = middle } else { out = middle }
-            }
-            x.p = c.lerp(p, out).into();
-        }
-    }
 }
 
 /// How many vertices have not arrived.
@@ -348,31 +363,8 @@ struct Left {
     free: usize,
 }
 
-/// The mean way of all vertices beside the drift, as the root of the mean square, and the longest, m.
-fn ways(soup: &Soup, from: &[Particle], to: &[Particle], drift: Vec3) -> (f32, f32) {
-    let (mut longest, mut sum, mut count) = (0.0f32, 0.0f64, 0);
-    for span in &soup.spans {
-        for (a, b) in from[span.clone()].iter().zip(&to[span.clone()]) {
-            let square = (Vec3::from(b.p) - Vec3::from(a.p) - drift).length_squared();
-            longest = longest.max(square);
-            sum += square as f64;
-        }
-        count += span.len();
-    }
-    ((sum / count.max(1) as f64).sqrt() as f32, longest.sqrt())
-}
-
-/// The mean way of all vertices, m.
-fn mean_way(soup: &Soup, from: &[Particle], to: &[Particle]) -> Vec3 {
-    let (mut sum, mut count) = ([0.0f32; 4], 0);
-    for span in &soup.spans {
-        for (a, b) in from[span.clone()].iter().zip(&to[span.clone()]) {
-            let (a, b) = (a.to_array(), b.to_array());
-            for c in 0..4 {
-                sum[c] += b[c] - a[c];
-            }
-        }
-        count += span.len();
-    }
-    Vec3::new(sum[0], sum[1], sum[2]) / count.max(1) as f32
+/// The longest way of any vertex, m.
+fn longest_way(soup: &Soup, from: &[Particle], to: &[Particle]) -> f32 {
+    let ways = soup.spans.iter().flat_map(|span| from[span.clone()].iter().zip(&to[span.clone()]));
+    ways.map(|(a, b)| (Vec3::from(b.p) - Vec3::from(a.p)).length_squared()).fold(0.0, f32::max).sqrt()
 }

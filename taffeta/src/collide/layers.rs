@@ -119,20 +119,10 @@ impl Layers {
         self.barrier.as_mut().map_or(Work::default(), |barrier| barrier.take_work())
     }
 
-    /// Looks anew before the next substep: positions were changed from outside.
-    pub fn forget(&mut self) {
-        self.barrier.iter_mut().for_each(|barrier| barrier.forget());
-    }
-
-    /// A particle is held from now on by the program.
-    pub fn hold(&mut self) {
-        self.barrier.iter_mut().for_each(|barrier| barrier.hold());
-    }
-
-    /// Begins a substep from `start` to the prediction `x`. `alone`: no cloth touches a collider.
-    pub fn begin(&mut self, now: &mut Moment<'_>, alone: bool, start: &mut [Particle], x: &[Particle]) {
+    /// Begins a substep from `start` to the prediction `x`.
+    pub fn begin(&mut self, now: &mut Moment<'_>, start: &mut [Particle], x: &[Particle]) {
         if let Some(barrier) = &mut self.barrier {
-            barrier.begin(now, alone, start, x);
+            barrier.begin(now, start, x);
         }
         match &mut self.spheres {
             Some(Spheres::Particles(spheres)) => spheres.begin(now.team, x),

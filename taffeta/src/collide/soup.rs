@@ -287,6 +287,13 @@ impl Soup {
         self.any_still = self.groups.iter().any(|group| group.still);
     }
 
+    /// The vertices of colliders that stand still.
+    pub fn still(&self) -> impl Iterator<Item = usize> {
+        let still = |group: u32| self.groups.get(group as usize).is_some_and(|group| group.still);
+        let vertices = self.vertex_group.iter().enumerate().filter(|_| self.any_still);
+        vertices.filter(move |(_, group)| still(**group)).map(|(v, _)| v)
+    }
+
     /// Whether a vertex is one of a collider.
     #[inline]
     pub fn is_collider(&self, v: u32) -> bool {
@@ -307,7 +314,9 @@ impl Soup {
 
     /// The largest distance that any two sides keep, m.
     pub fn thickest(&self) -> f32 {
-        self.groups.iter().map(|g| g.margin.max(2.0 * g.radius)).fold(0.0, f32::max)
+        let meshes = self.groups.iter().any(|group| group.kinematic);
+        let gap = |g: &Group| if meshes { g.margin.max(2.0 * g.radius) } else { 2.0 * g.radius };
+        self.groups.iter().map(gap).fold(0.0, f32::max)
     }
 
     /// The distance that the two sides of a stencil should keep, m: the thickness, or less for those of one part that are close at rest.

@@ -62,6 +62,18 @@ pub struct Reach {
     pub number: f32,
 }
 
+impl Reach {
+    #[inline(always)]
+    fn grown(&self, more: f32) -> Reach {
+        let ([a, b, c], [d, e, f]) = (self.low, self.high);
+        Reach {
+            low: [a - more, b - more, c - more],
+            high: [d + more, e + more, f + more],
+            number: self.number,
+        }
+    }
+}
+
 /// Which of eight boxes meet another: one bit each.
 trait Hits: Copy {
     /// By the three axes.
@@ -229,11 +241,12 @@ pub struct Patches<'a> {
 }
 
 impl Patches<'_> {
-    /// Finds the stencils (point and triangle, two edges) of pairs of patches whose boxes meet and that share no vertex.
+    /// Finds the stencils (point and triangle, two edges) of pairs of patches that share no vertex, and whose boxes are not further apart than what comes with
+    /// each pair, m.
     pub fn cull(
         &self,
         level: SimdLevel,
-        pairs: &[[u32; 2]],
+        pairs: &[([u32; 2], f32)],
         points: &mut Vec<[u32; 4]>,
         segments: &mut Vec<[u32; 4]>,
     ) {
@@ -251,31 +264,31 @@ impl Patches<'_> {
     fn run<H: Hits>(
         &self,
         machine: H,
-        pairs: &[[u32; 2]],
+        pairs: &[([u32; 2], f32)],
         points: &mut Vec<[u32; 4]>,
         segments: &mut Vec<[u32; 4]>,
     ) {
         for k in 0..pairs.len() {
-            let [g, h] = pairs[k];
-            self.points(machine, g as usize, h as usize, points);
+            let ([g, h], more) = pairs[k];
+            self.points(machine, g as usize, h as usize, more, points);
             if g != h {
-                self.points(machine, h as usize, g as usize, points);
+                self.points(machine, h as usize, g as usize, more, points);
             }
-            self.segments(machine, g as usize, h as usize, segments);
+            self.segments(machine, g as usize, h as usize, more, segments);
         }
     }
 
     /// The vertices of patch g against the triangles of patch h.
     #[inline(always)]
-    fn points<H: Hits>(&self, machine: H, g: usize, h: usize, found: &mut Vec<[u32; 4]>) {
-        let hull = &self.hulls[h];
+    fn points<H: Hits>(&self, machine: H, g: usize, h: usize, more: f32, found: &mut Vec<[u32; 4]>) {
+        let hull = &self.hulls[h].grown(more);
         for block in self.vertex_starts[g] as usize..self.vertex_starts[g + 1] as usize {
             let mut near = machine.meets(&self.vertex_boxes[block], hull);
             while near != 0 {
                 let lane = near.trailing_zeros() as usize;
                 near &= near - 1;
                 let p = self.vertex_ids[block][lane];
-                let around = self.vertex_boxes[block].one(lane);
+                let around = self.vertex_boxes[block].one(lane).grown(more);
                 let mut hits = machine.meets(&self.triangle_boxes[h], &around);
                 while hits != 0 {
                     let t = self.triangle_ids[h][hits.trailing_zeros() as usize];
@@ -291,8 +304,8 @@ impl Patches<'_> {
 
     /// The edges of patch g against those of patch h, each pair once.
     #[inline(always)]
-    fn segments<H: Hits>(&self, machine: H, g: usize, h: usize, found: &mut Vec<[u32; 4]>) {
-        let hull = &self.hulls[h];
+    fn segments<H: Hits>(&self, machine: H, g: usize, h: usize, more: f32, found: &mut Vec<[u32; 4]>) {
+        let hull = &self.hulls[h].grown(more);
         let others = self.edge_starts[h] as usize..self.edge_starts[h + 1] as usize;
         for block in self.edge_starts[g] as usize..self.edge_starts[g + 1] as usize {
             let mut near = machine.meets(&self.edge_boxes[block], hull);
@@ -300,7 +313,7 @@ impl Patches<'_> {
                 let lane = near.trailing_zeros() as usize;
                 near &= near - 1;
                 let [a0, a1] = self.edges[self.edge_ids[block][lane] as usize];
-                let around = self.edge_boxes[block].one(lane);
+                let around = self.edge_boxes[block].one(lane).grown(more);
                 // Within a patch, only those that come after.
                 let from = if g == h { block } else { others.start };
                 for other in from..others.end {

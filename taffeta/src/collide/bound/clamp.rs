@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use glam::Vec3;
 
-use super::{Detector, Slab};
-use crate::collide::proximity::Kind;
+use super::Detector;
+use super::measure::{Slab, first_side};
 use crate::par::Team;
 use crate::wide::Particle;
 
@@ -16,12 +16,23 @@ pub const FREE: f32 = 1.0;
 /// Marks a vertex that was stopped by a contact.
 pub const STOPPED: f32 = 2.0;
 /// How often the walls around a vertex are gone through.
-const SLIDES: u32 = 4;
-/// A little less than all, so that rounding does not leave a vertex outside.
-const ALMOST: f32 = 1.0 - 8.0 * f32::EPSILON;
+const SLIDES: u32 = 8;
+/// Part of its room by which a vertex may be beyond, so that rounding does not count: of what two sides leave each other, (1 − 2γ) d, it takes a fifth.
+const OVER: f32 = 0.02;
+/// How well a way is cut short.
+const HALVINGS: u32 = 8;
+
+/// What clamping did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Clamped {
+    /// How many vertices were brought back.
+    pub outside: usize,
+    /// For how many no place was found: then nothing may go by this plan.
+    pub lost: usize,
+}
 
 impl Detector {
-    /// Whether any vertex is so far from where it was at the detection that it may have contacts which are not known.
+    /// Whether any vertex is so far from where it was expected that it may have contacts which are not known.
     pub fn strayed(&self, team: &mut Team, x: &[Particle]) -> bool {
         let count = AtomicUsize::new(0);
         let (center, outer) = (&self.center[..], &self.outer[..]);
@@ -31,16 +42,25 @@ impl Detector {
             let all = x[range.clone()].iter().zip(&center[range.clone()]).zip(&outer[range]);
             let mut here = 0u32;
             for ((x, c), &b) in all {
-                here += (square(x, c) > b * b) as u32;
+                let most = b * (1.0 + OVER);
+                here += (square(x, c) > most * most) as u32;
             }
             count.fetch_add(here as usize, Ordering::Relaxed);
         });
         count.into_inner() > 0
     }
 
-    /// Brings vertices back that went further than they may, and says how many.
+    /// Brings vertices back that went further than they may. They come from `start`; `inside` tells of a point where none may be, but for those
+    /// that were there.
     /// Where they wanted to go is kept in `wanted`, with [`FREE`] or [`STOPPED`] as w, and 0 for all others.
-    pub fn clamp(&mut self, team: &mut Team, x: &mut [Particle], wanted: &mut [Particle]) -> usize {
+    pub fn clamp(
+        &mut self,
+        team: &mut Team,
+        start: &[Particle],
+        x: &mut [Particle],
+        wanted: &mut [Particle],
+        inside: impl Fn(Vec3) -> bool + Sync,
+    ) -> Clamped {
         let n = self.center.len();
         let (x, wanted) = (&mut x[..n], &mut wanted[..n]);
         self.beyond.resize(n, false);
@@ -53,103 +73,153 @@ impl Detector {
             let mut here = 0;
             for ((beyond, wanted), ((x, c), &inner)) in beyond.iter_mut().zip(wanted).zip(all) {
                 wanted.w = 0.0;
-                *beyond = square(x, c) > inner * inner;
+                *beyond = square(x, c) > inner * inner || inner == 0.0;
                 here += *beyond as usize;
             }
             count.fetch_add(here, Ordering::Relaxed);
         });
         if count.into_inner() == 0 {
-            return 0;
+            return Clamped::default();
         }
         // What stops them, vertex by vertex, in an order that does not depend on threads.
-        let beyond = &self.beyond[..];
-        team.for_each_item(&mut self.batches, |_, batch| {
-            batch.walls.clear();
-            for slab in &batch.slabs {
-                slab.walls(beyond, &mut batch.walls);
-            }
-        });
+        let (beyond, k) = (&self.beyond[..], self.done as f32);
         self.walls.clear();
-        self.batches.iter().for_each(|batch| self.walls.extend_from_slice(&batch.walls));
-        self.walls.sort_unstable_by_key(|wall| wall.vertex);
-        let (walls, count) = (&self.walls[..], AtomicUsize::new(0));
+        for findings in &self.findings {
+            findings.slabs.iter().for_each(|slab| slab.walls(beyond, k, &mut self.walls));
+        }
+        self.walls.sort_unstable_by_key(|wall| (wall.vertex, wall.number));
+        let (walls, outside, lost) = (&self.walls[..], AtomicUsize::new(0), AtomicUsize::new(0));
+        let origin = &self.origin[..];
         team.for_each_chunk2(x, wanted, GRAIN, |first, x, wanted| {
             let mut walls = &walls[walls.partition_point(|wall| (wall.vertex as usize) < first)..];
-            let mut here = 0;
+            let mut here = Clamped::default();
             for (i, (x, wanted)) in x.iter_mut().zip(wanted).enumerate().filter(|(i, _)| beyond[first + i]) {
                 let v = first + i;
                 walls = &walls[walls.iter().take_while(|wall| (wall.vertex as usize) < v).count()..];
                 let own = &walls[..walls.iter().take_while(|wall| wall.vertex as usize == v).count()];
-                let c = Vec3::from(center[v].p);
+                let c = Vec3::from(origin[v].p);
+                let room = Room { walls: own, middle: Vec3::from(center[v].p) - c, radius: outer[v] };
                 let way = Vec3::from(x.p) - c;
-                let (went, stopped) = along(way, own, outer[v]);
-                if went != way {
-                    *wanted = Particle { p: x.p, w: if stopped { STOPPED } else { FREE } };
-                    x.p = (c + went * ALMOST).into();
-                    here += 1;
+                if room.holds(way) {
+                    continue;
+                }
+                let from = [Vec3::from(start[v].p) - c, Vec3::ZERO];
+                let (went, stopped) = room.along(way, from);
+                *wanted = Particle { p: x.p, w: if stopped { STOPPED } else { FREE } };
+                here.outside += 1;
+                match went.and_then(|went| room.out_of(went, from, |y| inside(c + y))) {
+                    Some(went) => x.p = (c + went).into(),
+                    None => here.lost += 1,
                 }
             }
-            count.fetch_add(here, Ordering::Relaxed);
+            outside.fetch_add(here.outside, Ordering::Relaxed);
+            lost.fetch_add(here.lost, Ordering::Relaxed);
         });
-        count.into_inner()
+        Clamped { outside: outside.into_inner(), lost: lost.into_inner() }
     }
 }
 
-/// A vertex goes no further than `room` (m) against the direction `inward`; if that is below zero, it stays, or goes inward by as much.
+/// A vertex at y from its origin keeps inward·y ≥ level, m.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wall {
     vertex: u32,
+    /// In the order in which they were found.
+    number: u32,
     inward: Vec3,
+    level: f32,
+    /// Of its slab: below zero, the vertex stays at its origin or goes inward by as much.
     room: f32,
 }
 
-/// The part of a way (m) that walls and a ball of `radius` (m) allow, and whether a wall had a part in it. Along a wall it goes on; where
-/// there is no way past several, it is cut short.
-fn along(way: Vec3, walls: &[Wall], radius: f32) -> (Vec3, bool) {
-    let (mut went, mut stopped) = (way, false);
-    for _ in 0..SLIDES {
-        let mut moved = false;
-        for wall in walls {
-            let beyond = -wall.inward.dot(went) - wall.room;
-            if beyond > 0.0 {
-                went += wall.inward * beyond;
-                moved = true;
+impl Wall {
+    #[inline(always)]
+    fn holds(&self, y: Vec3) -> bool {
+        if self.room > 0.0 {
+            self.inward.dot(y) >= self.level - OVER * self.room
+        } else {
+            // A way out that is not long enough to be sure of is none.
+            y == Vec3::ZERO || self.inward.dot(y) >= 0.5 * self.level
+        }
+    }
+}
+
+/// Where a vertex may be.
+struct Room<'a> {
+    walls: &'a [Wall],
+    middle: Vec3,
+    radius: f32,
+}
+
+impl Room<'_> {
+    #[inline]
+    fn holds(&self, y: Vec3) -> bool {
+        let most = self.radius * (1.0 + OVER);
+        (y - self.middle).length_squared() <= most * most && self.walls.iter().all(|wall| wall.holds(y))
+    }
+
+    /// A place near y, if there is any, and whether a wall had a part in it. Along a wall it goes on; where there is no way past several, it is cut
+    /// short towards one of `from`.
+    fn along(&self, mut y: Vec3, from: [Vec3; 2]) -> (Option<Vec3>, bool) {
+        let mut stopped = false;
+        for _ in 0..SLIDES {
+            let off = y - self.middle;
+            let length = off.length();
+            if length > self.radius {
+                y = self.middle + off * (self.radius / length);
+            }
+            let mut moved = false;
+            for wall in self.walls {
+                let short = wall.level - wall.inward.dot(y);
+                if short > 0.0 {
+                    y += wall.inward * short;
+                    moved = true;
+                }
+            }
+            stopped |= moved;
+            if self.holds(y) {
+                return (Some(y), stopped);
             }
         }
-        stopped |= moved;
-        if !moved {
-            break;
-        }
+        let from = from.into_iter().find(|&from| self.holds(from));
+        (from.map(|from| halve(from, y, |y| self.holds(y))), true)
     }
-    let length = went.length();
-    if length > radius {
-        went *= radius / length;
-    }
-    let mut part = 1.0f32;
-    for wall in walls {
-        // Below zero: a way out that is not long enough to be sure of is none.
-        if wall.room < 0.0 && -wall.inward.dot(went) > 0.5 * wall.room {
-            return (Vec3::ZERO, true);
+
+    /// The same place, or one nearer to where it is not inside of anything.
+    fn out_of(&self, y: Vec3, from: [Vec3; 2], inside: impl Fn(Vec3) -> bool) -> Option<Vec3> {
+        if !inside(y) || inside(Vec3::ZERO) {
+            return Some(y);
         }
-        let towards = -wall.inward.dot(went);
-        if towards > wall.room {
-            part = part.min(wall.room.max(0.0) / towards.max(f32::MIN_POSITIVE));
-        }
+        let from = from.into_iter().find(|&from| self.holds(from) && !inside(from))?;
+        Some(halve(from, y, |y| !inside(y)))
     }
-    (went * part, stopped)
+}
+
+/// A place between `good` and `bad` that is good too.
+fn halve(good: Vec3, bad: Vec3, is_good: impl Fn(Vec3) -> bool) -> Vec3 {
+    let (mut low, mut high) = (0.0f32, 1.0f32);
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        if is_good(good.lerp(bad, middle)) { low = middle } else { high = middle }
+    }
+    if low == 0.0 { good } else { good.lerp(bad, low) }
 }
 
 impl Slab {
-    /// What it is to its vertices that are beyond their inner ball.
+    /// What it is after k substeps to its vertices that are beyond their inner ball.
     #[inline]
-    fn walls(&self, beyond: &[bool], walls: &mut Vec<Wall>) {
-        let first = if self.kind == Kind::PointTriangle { 1 } else { 2 };
+    fn walls(&self, beyond: &[bool], k: f32, walls: &mut Vec<Wall>) {
+        let first = first_side(self.kind);
         for (i, &vertex) in self.particles.iter().enumerate() {
             if !beyond[vertex as usize] {
                 continue;
             }
-            let normal = Vec3::from(self.normal);
-            walls.push(Wall { vertex, inward: if i < first { normal } else { -normal }, room: self.room });
+            let (inward, speed) = if i < first {
+                (Vec3::from(self.normal), self.speed)
+            } else {
+                (-Vec3::from(self.normal), -self.speed)
+            };
+            let level = k * speed - self.room;
+            walls.push(Wall { vertex, number: walls.len() as u32, inward, level, room: self.room });
         }
     }
 }

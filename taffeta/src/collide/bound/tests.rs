@@ -1,6 +1,7 @@
 use glam::DVec3;
 
 use super::*;
+use crate::collide::proximity;
 use crate::collide::random::Random;
 use crate::collide::soup::Part;
 use crate::mesh::Grid;
@@ -144,6 +145,9 @@ fn sheet(random: &mut Random) -> (Vec<[u32; 3]>, Vec<Particle>) {
 struct Storm {
     crossed: usize,
     clamped: usize,
+    lost: usize,
+    /// Substeps that went by a plan.
+    planned: usize,
     nearest: f32,
 }
 
@@ -199,41 +203,71 @@ fn storm(seed: u64, held: Held, connected: bool) -> Storm {
     let early = [reach, 0.3 * reach, f32::NEG_INFINITY][seed as usize / 3 % 3];
     let settings = Settings { reach, margin: 0.3 * reach, gamma: held.gamma, early, ..Settings::default() };
     let mut detector = Detector::new(Structure::default(), false);
-    detector.kinds = held.kinds;
+    detector.pairs.kinds = held.kinds;
     let mut team = Team::new(1);
     let mut wanted = x.clone();
-    let mut seen = Storm { crossed: 0, clamped: 0, nearest: reach };
+    let (mut seen, mut lost_before) =
+        (Storm { crossed: 0, clamped: 0, lost: 0, planned: 0, nearest: reach }, 0);
     for round in 0..ROUNDS {
-        let drift = if round % 4 == 3 && still == 0 { random.vector() } else { Vec3::ZERO };
-        let settings = Settings { drift, ..settings };
-        let found = detector.detect(&mut team, SimdLevel::best(), &soup, &x, &settings);
+        // Every other time they are expected to go somewhere, all of them or each its own way, and for several substeps.
+        let settings = Settings { steps: 1 + round as u32 % 4, ..settings };
+        let (common, own) = (random.vector() * 0.1, reach * random.next());
+        let mut plan: Vec<Particle> = Vec::new();
+        if round % 2 == 1 {
+            let mut way = |v: usize| if v < 3 * still { Vec3::ZERO } else { common + random.vector() * own };
+            plan.extend((0..x.len()).map(|v| Particle { p: way(v).into(), w: 0.0 }));
+        }
+        let (level, clock) = (SimdLevel::best(), &mut Stopwatch::start());
+        let found = detector.detect_planned(&mut team, level, clock, &soup, &x, &plan, &settings);
         seen.nearest = seen.nearest.min(found.nearest);
         if !held.slabs {
-            detector.batches.iter_mut().for_each(|batch| batch.slabs.clear());
+            detector.findings.iter_mut().for_each(|findings| findings.slabs.clear());
         }
         if !held.balls {
             detector.outer.fill(f32::INFINITY);
         }
-        let from = x.clone();
-        // Two goals within a detection: the way between them does not matter, only where the vertices end.
-        for _ in 0..2 {
-            // All to the middle, each its own way, or whole triangles to and fro; at last every pair that is close is squeezed.
-            let (pull, own, gust) = (random.next(), random.next(), random.vector());
-            for (v, x) in x.iter_mut().enumerate() {
-                let p = Vec3::from(x.p);
-                let wave = if v / 3 % 2 == 0 { gust } else { -gust };
-                let step = (middle - p) * 2.0 * pull + random.vector() * own + wave;
-                let step = if round > ROUNDS / 2 { Vec3::ZERO } else { step * 0.5 };
-                x.p = (p + drift + step).into();
+        for step in 0..found.steps.min(settings.steps) {
+            let from = x.clone();
+            if step > 0 || round % 3 > 0 {
+                detector.advance();
             }
-            if round > ROUNDS / 2 {
-                squeeze(&stencils, &from, &mut x, reach);
+            // Two goals: the way between them does not matter, only where the vertices end.
+            for _ in 0..2 {
+                // All to the middle, each its own way, or whole triangles to and fro; at last every pair that is close is squeezed.
+                let (pull, own, gust) = (random.next(), random.next(), random.vector());
+                for (v, x) in x.iter_mut().enumerate() {
+                    let p = Vec3::from(x.p);
+                    let wave = if v / 3 % 2 == 0 { gust } else { -gust };
+                    let step = (middle - p) * 2.0 * pull + random.vector() * own + wave;
+                    let step = if round > ROUNDS / 2 { Vec3::ZERO } else { step * 0.5 };
+                    let planned = plan.get(v).map_or(Vec3::ZERO, |u| Vec3::from(u.p));
+                    x.p = (p + planned + step).into();
+                }
+                if round > ROUNDS / 2 {
+                    squeeze(&stencils, &from, &mut x, reach);
+                }
+                // Some are exactly where they are expected, and others come to them.
+                for v in (0..x.len()).filter(|v| v % 4 == round % 4) {
+                    x[v] = detector.center()[v];
+                }
+                x[..3 * still].copy_from_slice(&from[..3 * still]);
+                let clamped = detector.clamp(&mut team, &from, &mut x, &mut wanted, |_| false);
+                seen.clamped += clamped.outside;
+                seen.lost += clamped.lost;
+                if clamped.lost > 0 {
+                    break;
+                }
             }
-            x[..3 * still].copy_from_slice(&from[..3 * still]);
-            seen.clamped += detector.clamp(&mut team, &mut x, &mut wanted);
+            if seen.lost > lost_before {
+                // As the simulation does: back, and without a plan.
+                lost_before = seen.lost;
+                x.copy_from_slice(&from);
+                break;
+            }
+            seen.planned += !plan.is_empty() as usize;
+            let way = |&(kind, s): &(Kind, [u32; 4])| crosses_on_the_way(kind, s, &from, &x);
+            seen.crossed += stencils.iter().filter(|s| way(s)).count() + crossings(&soup, &x).len();
         }
-        let way = |&(kind, s): &(Kind, [u32; 4])| crosses_on_the_way(kind, s, &from, &x);
-        seen.crossed += stencils.iter().filter(|s| way(s)).count() + crossings(&soup, &x).len();
     }
     seen
 }
@@ -244,14 +278,16 @@ const ROUNDS: usize = 24;
 #[test]
 fn nothing_crosses_whatever_is_thrown_at_it() {
     for connected in [false, true] {
-        let (mut clamped, mut nearest) = (0, 1.0f32);
+        let (mut clamped, mut planned, mut nearest) = (0, 0, 1.0f32);
         for seed in 0..if connected { SEEDS / 3 } else { SEEDS } {
             let storm = storm(seed, ALL_OF_IT, connected);
             assert_eq!(storm.crossed, 0, "seed {seed}");
             clamped += storm.clamped;
+            planned += storm.planned;
             nearest = nearest.min(storm.nearest);
         }
         assert!(clamped > 10_000, "the bound was put to the test: {clamped}");
+        assert!(planned > 100, "most plans could be followed: {planned}");
         assert!(nearest < 2e-6, "and some came as near as they can: {nearest}");
     }
 }
@@ -516,10 +552,11 @@ fn clamping_brings_all_back_and_remembers_where_they_wanted_to_go() {
     far.iter_mut().for_each(|x| x.p[1] += 0.1);
     let mut wanted = far.clone();
     assert!(detector.strayed(&mut team, &far) && !detector.strayed(&mut team, &x));
-    assert_eq!(detector.clamp(&mut team, &mut far, &mut wanted), x.len());
+    let all = Clamped { outside: x.len(), lost: 0 };
+    assert_eq!(detector.clamp(&mut team, &x, &mut far, &mut wanted, |_| false), all);
     assert!(!detector.strayed(&mut team, &far));
     assert!(wanted.iter().zip(&x).all(|(w, x)| w.w == 1.0 && w.p[1] == x.p[1] + 0.1));
-    assert_eq!(detector.clamp(&mut team, &mut far, &mut wanted), 0);
+    assert_eq!(detector.clamp(&mut team, &x, &mut far, &mut wanted, |_| false), Clamped::default());
     assert!(wanted.iter().all(|w| w.w == 0.0));
 }
 

@@ -1,0 +1,335 @@
+//! Distances of pairs, and what follows from them: contacts, and how far vertices may go.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use glam::{DVec3, Vec3};
+
+use super::collect::{Batch, KINDS};
+use super::{ContactRow, NEAR, Settings, lower};
+use crate::collide::proximity::{self, Kind};
+use crate::collide::soup::Soup;
+use crate::lanes::{LANES, Lane, SimdLevel, V3};
+use crate::wide::{F8, Particle, StencilKernel, stencils};
+
+/// Below this part of their size, the direction between two sides is found in another way.
+const CLOSE: f32 = 1e-3;
+/// Marks a distance that single precision cannot give well.
+const UNSURE: f32 = -1.0;
+/// A slack that is less than this part of a distance need not be known better.
+const SLIGHT: f32 = 0.05;
+/// Two sides that are expected to be left with less than this part of their distance are kept apart by a slab.
+const LEFT: f32 = 0.25;
+
+/// A distance that is never too large, or [`UNSURE`]; and whether the closest points are inside both sides.
+#[derive(Clone, Copy)]
+struct Low(Kind);
+
+impl StencilKernel<2> for Low {
+    #[inline(always)]
+    fn apply<L: Lane>(&self, x: &[V3<L>; 4], like: L) -> [L; 2] {
+        let near = proximity::near(self.0, x, like.like(f32::EPSILON));
+        let (distance, doubt) = (near.squared.sqrt(), near.doubt_squared.sqrt());
+        // Where doubt is above a sixteenth, double precision has to tell.
+        let low = distance.select_lt(doubt * like.like(16.0), like.like(UNSURE), distance - doubt);
+        [low, near.inner]
+    }
+}
+
+/// Weights, direction, distance, and how wide the slab along the direction is that has one side on each side of it.
+#[derive(Clone, Copy)]
+struct Closest(Kind);
+
+impl StencilKernel<9> for Closest {
+    #[inline(always)]
+    fn apply<L: Lane>(&self, x: &[V3<L>; 4], like: L) -> [L; 9] {
+        let near = proximity::near(self.0, x, like.like(f32::EPSILON));
+        let w = near.weights;
+        // From the first point, so that far from the origin nothing is lost.
+        let (a, b, c) = (x[1] - x[0], x[2] - x[0], x[3] - x[0]);
+        let between = a * w[1] + b * w[2] + c * w[3];
+        let length = between.length_squared().sqrt();
+        let n = between * (like.like(1.0) / (length + like.like(f32::MIN_POSITIVE)));
+        let (a, b, c) = (n.dot(a), n.dot(b), n.dot(c));
+        let width = match self.0 {
+            Kind::PointTriangle => like.like(0.0) - a.max(b.max(c)),
+            Kind::SegmentSegment => a.min(like.like(0.0)) - b.max(c),
+        };
+        [w[0], w[1], w[2], w[3], n.x, n.y, n.z, near.squared.sqrt(), width]
+    }
+}
+
+/// What is being looked at, and how.
+pub(super) struct View<'a> {
+    pub level: SimdLevel,
+    pub soup: &'a Soup,
+    pub x: &'a [Particle],
+    /// u, m.
+    pub ways: &'a [Particle],
+    pub settings: &'a Settings,
+    /// What rounding may have done, m.
+    pub epsilon: f32,
+    /// K.
+    pub steps: f32,
+    /// For how many substeps the detection holds.
+    pub allowed: &'a AtomicU32,
+    pub nearest: &'a [Vec<AtomicU32>; 2],
+}
+
+/// A slab between two sides that touch or may soon: along `normal` no vertex of either goes further towards the other than `room` (m), nor than
+/// k times `speed` more or less.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slab {
+    pub particles: [u32; 4],
+    /// From the second side to the first.
+    pub normal: [f32; 3],
+    /// Below zero where rounding might be enough to cross, and only a way out is safe.
+    pub room: f32,
+    /// How far the slab moves along its normal in a substep, m.
+    pub speed: f32,
+    pub kind: Kind,
+}
+
+/// What was found in a batch.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Findings {
+    pub rows: Vec<ContactRow>,
+    pub slabs: Vec<Slab>,
+    pub measured: usize,
+    /// The least distance, m.
+    pub nearest: f32,
+    low: Vec<[F8; 2]>,
+    close: Vec<[u32; 4]>,
+    /// The gap of each, and whether it may be a row.
+    close_gaps: Vec<(f32, bool)>,
+    closest: Vec<[F8; 9]>,
+}
+
+impl Findings {
+    pub fn find(&mut self, view: &View<'_>, batch: &Batch) {
+        self.measured = 0;
+        self.nearest = view.settings.reach;
+        self.rows.clear();
+        self.slabs.clear();
+        for k in 0..2 {
+            self.close.clear();
+            self.close_gaps.clear();
+            for piece in batch.pieces.iter().filter(|piece| piece.far > 0.0) {
+                let list = &piece.lists[k];
+                let count = list.within(piece.far, piece.limit);
+                if count > 0 {
+                    self.measured += count;
+                    self.measure(view, KINDS[k], &list.stencils[..count], &list.gaps[..count], piece.slack);
+                }
+            }
+            self.judge(view, KINDS[k]);
+        }
+    }
+
+    /// Notes all that may touch or come near, if two sides are expected to go `slack` (m) against each other.
+    fn measure(&mut self, view: &View<'_>, kind: Kind, stencils: &[[u32; 4]], gaps: &[f32], slack: f32) {
+        let settings = view.settings;
+        let far = settings.reach + slack;
+        distances(view.level, kind, view.x, stencils, &mut self.low);
+        let blocks = self.low.iter().zip(stencils.chunks(LANES)).zip(gaps.chunks(LANES));
+        for (([low, inner], stencils), gaps) in blocks {
+            for (i, stencil) in stencils.iter().enumerate() {
+                let (low, gap) = (low.0[i], gaps[i]);
+                if low >= far {
+                    continue;
+                }
+                self.nearest = self.nearest.min(low);
+                // At worst they go straight against each other.
+                let end = low - view.epsilon - slack;
+                if end >= NEAR * gap + settings.early && end > LEFT * low {
+                    let room = view.whole(stencil) * settings.room(end, gap, false);
+                    if slack < SLIGHT * end {
+                        view.lower(stencil, room);
+                        continue;
+                    }
+                    // Most pairs have others beside them that are nearer.
+                    if view.no_less(stencil, room) {
+                        continue;
+                    }
+                }
+                // Where an end of an edge is closest, its vertex and the triangles beside the other edge are as close.
+                let inside = inner.0[i] != 0.0 || kind == Kind::PointTriangle;
+                self.close.push(*stencil);
+                self.close_gaps.push((gap, inside));
+            }
+        }
+    }
+
+    /// Rooms, slabs and rows of what is close.
+    fn judge(&mut self, view: &View<'_>, kind: Kind) {
+        let (soup, x) = (view.soup, view.x);
+        stencils(view.level, Closest(kind), x, &self.close, &mut self.closest);
+        for (i, (&particles, &(gap, inside))) in self.close.iter().zip(&self.close_gaps).enumerate() {
+            let (row, width) = row(kind, particles, gap, lane(&self.closest, i), x);
+            let (listed, slab) = view.judge(&row, width);
+            self.slabs.extend(slab);
+            if !listed {
+                continue;
+            }
+            let corners = [row.weights[1], row.weights[2], row.weights[3]].map(|w| -w);
+            if inside && (kind == Kind::SegmentSegment || soup.reports(&particles, corners, x)) {
+                self.rows.push(row);
+            }
+        }
+    }
+}
+
+/// How many particles of a stencil are on its first side.
+#[inline(always)]
+pub(super) fn first_side(kind: Kind) -> usize {
+    if kind == Kind::PointTriangle { 1 } else { 2 }
+}
+
+impl View<'_> {
+    #[inline(always)]
+    fn way(&self, v: u32) -> Vec3 {
+        Vec3::from(self.ways[v as usize].p)
+    }
+
+    /// What one side of a pair does not use, the other may.
+    #[inline(always)]
+    fn whole(&self, stencil: &[u32; 4]) -> f32 {
+        if self.soup.meets_still(stencil) { 2.0 } else { 1.0 }
+    }
+
+    /// Whether none of the four has more room than this already, m.
+    #[inline(always)]
+    fn no_less(&self, stencil: &[u32; 4], room: f32) -> bool {
+        let room = room.to_bits();
+        stencil.iter().all(|&v| self.nearest[1][v as usize].load(Ordering::Relaxed) <= room)
+    }
+
+    /// Lowers the rooms of all four with regard to all pairs, and to those without a slab, m.
+    #[inline(always)]
+    fn lower(&self, stencil: &[u32; 4], room: f32) {
+        for &v in stencil {
+            lower(&self.nearest[0], v, room);
+            lower(&self.nearest[1], v, room);
+        }
+    }
+
+    /// Lowers the rooms of the vertices of a pair, and says whether it is a contact, and what slab keeps it apart, if any.
+    #[inline(always)]
+    fn judge(&self, row: &ContactRow, width: f32) -> (bool, Option<Slab>) {
+        let (settings, first) = (self.settings, first_side(row.kind));
+        let ways = row.particles.map(|v| self.way(v));
+        let whole = self.whole(&row.particles);
+        let edge = NEAR * row.gap + settings.early;
+        // A direction that is not good enough leaves too narrow a slab: then a ball has to do.
+        if width <= 0.5 * row.distance {
+            let mut speed = 0.0f32;
+            for a in &ways[..first] {
+                for b in &ways[first..] {
+                    speed = speed.max((*a - *b).length_squared());
+                }
+            }
+            let (speed, distance) = (speed.sqrt(), (row.distance - self.epsilon).max(0.0));
+            let most = (1.0 - LEFT) * distance;
+            let mut steps = self.steps;
+            if steps * speed > most {
+                steps = (most / speed).floor();
+                self.allowed.fetch_min(steps as u32, Ordering::Relaxed);
+            }
+            let end = distance - steps * speed;
+            let listed = end < edge;
+            let room = whole * settings.room(end, row.gap, listed);
+            self.lower(&row.particles, room);
+            return (listed, None);
+        }
+        let n = Vec3::from(row.normal);
+        let along = ways.map(|u| n.dot(u));
+        let (mut a, mut b) = (f32::INFINITY, f32::NEG_INFINITY);
+        along[..first].iter().for_each(|&u| a = a.min(u));
+        along[first..].iter().for_each(|&u| b = b.max(u));
+        let width = width.min(row.distance) - self.epsilon;
+        let end = width + self.steps * (a - b).min(0.0);
+        let listed = end < edge;
+        if !listed && end > LEFT * width {
+            let room = whole * settings.room(end, row.gap, false);
+            self.lower(&row.particles, room);
+            return (false, None);
+        }
+        let mut room = settings.gamma * width;
+        // What cannot give way takes the slab with it.
+        let held = |side: &[u32]| side.iter().any(|&v| self.x[v as usize].w == 0.0);
+        let speed = match (held(&row.particles[..first]), held(&row.particles[first..])) {
+            _ if room <= 0.0 || whole == 2.0 => 0.0,
+            (true, false) => a,
+            (false, true) => b,
+            _ => 0.5 * (a + b),
+        };
+        if room > 0.0 {
+            room *= whole;
+        }
+        for (i, (&v, u)) in row.particles.iter().zip(along).enumerate() {
+            let towards = if i < first { speed - u } else { u - speed };
+            lower(&self.nearest[0], v, (room - self.steps * towards.max(0.0)).max(0.0));
+        }
+        let slab = Slab { particles: row.particles, normal: row.normal, room, speed, kind: row.kind };
+        (listed, Some(slab))
+    }
+}
+
+/// The direction in which two sides that are very near are apart. The way between their closest points is mostly rounding then; where those are
+/// inside both, the direction is also that across both.
+fn direction(kind: Kind, x: [DVec3; 4], between: DVec3, weights: [f32; 4]) -> DVec3 {
+    let across = match kind {
+        Kind::PointTriangle => (x[2] - x[1]).cross(x[3] - x[1]),
+        Kind::SegmentSegment => (x[1] - x[0]).cross(x[3] - x[2]),
+    };
+    let size = (x[2] - x[1]).length_squared() + (x[3] - x[1]).length_squared();
+    if weights.contains(&0.0) || across.length() < 1e-3 * size {
+        return between;
+    }
+    let n = across.normalize();
+    if n.dot(between) < 0.0 { -n } else { n }
+}
+
+/// A row and the width of the slab from what was computed, in double precision where they touch.
+fn row(kind: Kind, particles: [u32; 4], gap: f32, values: [f32; 9], x: &[Particle]) -> (ContactRow, f32) {
+    let [w0, w1, w2, w3, nx, ny, nz, distance, width] = values;
+    let (mut weights, mut normal, mut distance, mut width) =
+        ([w0, w1, w2, w3], [nx, ny, nz], distance, width);
+    let at = particles.map(|v| Vec3::from(x[v as usize].p));
+    if width < 0.9 * distance || distance < CLOSE * (at[0] - at[3]).length() {
+        let near = proximity::proximity(kind, at);
+        let n = direction(kind, at.map(|p| p.as_dvec3()), near.direction.as_dvec3(), near.weights);
+        (weights, normal, distance) = (near.weights, n.as_vec3().into(), near.distance);
+        let [a, b, c] = [1, 2, 3].map(|i| n.dot((at[i] - at[0]).as_dvec3()));
+        width = match kind {
+            Kind::PointTriangle => -a.max(b).max(c) as f32,
+            Kind::SegmentSegment => (a.min(0.0) - b.max(c)) as f32,
+        };
+    }
+    (ContactRow { particles, weights, normal, gap, distance, kind }, width)
+}
+
+/// The numbers of stencil i.
+#[inline(always)]
+fn lane<const R: usize>(blocks: &[[F8; R]], i: usize) -> [f32; R] {
+    let block = &blocks[i / LANES];
+    std::array::from_fn(|r| block[r].0[i % LANES])
+}
+
+/// Distances that are never too large, m, and whether the closest points are inside.
+pub(super) fn distances(
+    level: SimdLevel,
+    kind: Kind,
+    x: &[Particle],
+    list: &[[u32; 4]],
+    low: &mut Vec<[F8; 2]>,
+) {
+    stencils(level, Low(kind), x, list, low);
+    for (block, list) in low.iter_mut().zip(list.chunks(LANES)) {
+        if block[0].0.iter().all(|&low| low >= 0.0) {
+            continue;
+        }
+        for (low, stencil) in block[0].0.iter_mut().zip(list).filter(|(low, _)| **low < 0.0) {
+            *low = proximity::lower_distance(kind, stencil.map(|v| Vec3::from(x[v as usize].p)));
+        }
+    }
+}
