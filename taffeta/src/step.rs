@@ -371,20 +371,20 @@ impl Simulation {
 
     /// Finds what layers may touch in this substep.
     fn expect_contacts(&mut self, h: f32, clock: &mut Stopwatch) {
-        let Simulation { model, bodies, team, level, state, params, layers, .. } = self;
+        let Simulation { model, bodies, team, level, state, contacts, params, layers, .. } = self;
         if let Some(layers) = layers {
             let gravity = params.gravity.into();
-            let mut now = Moment { model, bodies, h, gravity, team, level: *level, clock };
+            let mut now = Moment { model, bodies, contacts, h, gravity, team, level: *level, clock };
             layers.begin(&mut now, &mut state.start, &state.x);
         }
     }
 
     /// Brings everything where it may be without crossing anything.
     fn bound(&mut self, h: f32, clock: &mut Stopwatch) {
-        let Simulation { model, bodies, team, level, state, params, layers, .. } = self;
+        let Simulation { model, bodies, team, level, state, contacts, params, layers, .. } = self;
         if let Some(layers) = layers {
             let gravity = params.gravity.into();
-            let mut now = Moment { model, bodies, h, gravity, team, level: *level, clock };
+            let mut now = Moment { model, bodies, contacts, h, gravity, team, level: *level, clock };
             layers.finish(&mut now, &mut state.start, &mut state.x);
         }
     }

@@ -60,7 +60,7 @@ fn detection_allocates_nothing_once_it_has_seen_the_most() {
             for i in 0..20 {
                 fold(&mut x, 1.0 - (i as f32 - 10.0).abs() / 10.0);
                 detector.detect(&mut team, SimdLevel::best(), &soup, &x, &settings);
-                detector.clamp(&mut team, &start, &mut x, &mut wanted, |_| false);
+                detector.clamp(&mut team, &start, &mut x, &mut wanted, |_| false, |_| None);
             }
         }
         assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0, "{structure:?}");

@@ -133,7 +133,7 @@ fn detections(scene: &Scene, team: &mut Team, entries: &mut Vec<Entry>) {
             let mut x = scene.x.clone();
             let mut wanted = x.clone();
             let time = best(|| {
-                detector.clamp(team, &scene.x, &mut x, &mut wanted, |_| false);
+                detector.clamp(team, &scene.x, &mut x, &mut wanted, |_| false, |_| None);
             });
             entry("clamp", time, 0, x.len());
         }

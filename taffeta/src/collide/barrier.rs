@@ -11,10 +11,10 @@
 
 use glam::Vec3;
 
-use super::Body;
 use super::bound::{Clamped, ContactRow, Detector, FREE, Settings};
 use super::rows::Rows;
 use super::soup::Soup;
+use super::{Body, Contacts};
 use crate::lanes::SimdLevel;
 use crate::model::Model;
 use crate::par::Team;
@@ -27,8 +27,10 @@ const ROUNDS: u32 = 32;
 /// The same if something touches, and more than [`MANY`] have not arrived that touch nothing themselves.
 const CONTACT_ROUNDS: u32 = 2;
 const MANY: f32 = 0.01;
-/// The same while colliders and pins have not arrived.
-const MOVER_ROUNDS: u32 = 200;
+/// The same while pins have not arrived, or vertices are inside of a collider. After that pins are late, as they are in life if a cloth is jammed.
+const PIN_ROUNDS: u32 = 20;
+/// The same while colliders have not arrived.
+const COLLIDER_ROUNDS: u32 = 200;
 /// The reach of a detection is this many times the largest gap at least, and this part of the mean edge at most, unless that is less. With the
 /// margin it stays below 0.61 edges, where a flat cloth of right-angled triangles has no pairs.
 const LEAST_REACH: f32 = 2.2;
@@ -52,6 +54,8 @@ pub struct Moment<'a> {
     pub model: &'a Model,
     /// The colliders, at the end of the substep.
     pub bodies: &'a [Body],
+    /// What they touch.
+    pub contacts: &'a Contacts,
     /// The substep, s.
     pub h: f32,
     /// Gravity, m/s².
@@ -79,7 +83,9 @@ pub struct Work {
     pub lost: u32,
     /// Substeps in which a vertex was stopped short of where it wanted to go.
     pub stopped: u32,
-    /// Pins and vertices of colliders that went on though they had no room left: crossings are possible.
+    /// Pins that could not be where they should, in all substeps.
+    pub late: usize,
+    /// Vertices of colliders that went on though there was no room left: crossings are possible.
     pub forced: usize,
 }
 
@@ -270,36 +276,39 @@ impl Barrier {
         }
         let mut round = 0;
         loop {
-            let mut clamped = self.clamp(now, start, x);
+            let mut clamped = self.clamp(now, start, x, round > 0);
             if clamped.lost > 0 && self.detector.moving() {
                 // The plan was no good: from where all were, without one.
                 self.work.lost += 1;
-                self.want(x, |_| true);
+                self.want(x, 0);
                 self.detect(now, start, &self.settings.clone(), false);
-                clamped = self.clamp(now, start, x);
+                clamped = self.clamp(now, start, x, true);
             }
             if clamped.outside == 0 {
                 return;
             }
-            let left = self.left(x);
+            let left = self.left(now.model.particles(), x);
             let many = left.free as f32 > MANY * now.model.particles() as f32;
             let rounds = match left {
-                Left { movers: 1.., .. } => MOVER_ROUNDS,
+                Left { colliders: 1.., .. } => COLLIDER_ROUNDS,
+                Left { pins: 1.., .. } => PIN_ROUNDS,
+                _ if clamped.inside > 0 => PIN_ROUNDS,
                 Left { free: 1.., .. } if !self.touching() => ROUNDS,
                 _ if many => CONTACT_ROUNDS,
                 _ => 0,
             };
             if round >= rounds {
                 self.work.stopped += 1;
-                self.work.forced += self.want(x, |x| x.w == 0.0);
+                self.work.late += left.pins;
+                self.work.forced += self.want(x, now.model.particles());
                 // They have no room left where they are.
                 self.ready =
-                    clamped.outside as f32 <= MANY * now.model.particles() as f32 && left.movers == 0;
+                    clamped.outside as f32 <= MANY * now.model.particles() as f32 && left.colliders == 0;
                 return;
             }
             round += 1;
             self.detect(now, x, &self.settings.clone(), true);
-            self.want(x, |_| true);
+            self.want(x, 0);
             if self.touching() {
                 self.rows.begin(now.team, now.level, start);
                 self.rows.push(now.team, now.level, x, now.h);
@@ -309,18 +318,31 @@ impl Barrier {
         }
     }
 
-    fn clamp(&mut self, now: &mut Moment<'_>, start: &[Particle], x: &mut [Particle]) -> Clamped {
-        let inside = |p: Vec3| now.bodies.iter().any(|body| body.near(p, 0.0).is_some());
-        let clamped = self.detector.clamp(now.team, start, x, &mut self.wanted, inside);
+    /// Clamps; `pushed`: vertices were pushed since they were last brought out of colliders.
+    fn clamp(
+        &mut self,
+        now: &mut Moment<'_>,
+        start: &[Particle],
+        x: &mut [Particle],
+        pushed: bool,
+    ) -> Clamped {
+        let bodies = now.bodies;
+        let inside = |p: Vec3| {
+            let depths = bodies.iter().filter_map(|body| body.near(p, 0.0));
+            depths.min_by(|a, b| a.0.total_cmp(&b.0))
+        };
+        let contacts = now.contacts;
+        let pressed = |v: usize| v < contacts.len() && (pushed || contacts.get(v).push > 0.0);
+        let clamped = self.detector.clamp(now.team, start, x, &mut self.wanted, pressed, inside);
         now.clock.lap(Stage::Bound);
         clamped
     }
 
-    /// Puts those of the vertices that have not arrived where they wanted to go; says how many.
-    fn want(&self, x: &mut [Particle], which: impl Fn(&Particle) -> bool) -> usize {
+    /// Puts those of the vertices from `first` on that have not arrived where they wanted to go; says how many.
+    fn want(&self, x: &mut [Particle], first: usize) -> usize {
         let mut count = 0;
-        let all = x.iter_mut().zip(&self.wanted).filter(|(_, wanted)| wanted.w > 0.0);
-        for (x, wanted) in all.filter(|(x, _)| which(x)) {
+        let all = x[first..].iter_mut().zip(&self.wanted[first..]);
+        for (x, wanted) in all.filter(|(_, wanted)| wanted.w > 0.0) {
             x.p = wanted.p;
             count += 1;
         }
@@ -344,10 +366,12 @@ impl Barrier {
     }
 
     /// What has not arrived.
-    fn left(&self, x: &[Particle]) -> Left {
+    fn left(&self, particles: usize, x: &[Particle]) -> Left {
         let mut left = Left::default();
-        for (x, wanted) in x.iter().zip(&self.wanted).filter(|(_, wanted)| wanted.w > 0.0) {
-            left.movers += (x.w == 0.0) as usize;
+        let all = x.iter().zip(&self.wanted).enumerate();
+        for (v, (x, wanted)) in all.filter(|(_, (_, wanted))| wanted.w > 0.0) {
+            left.colliders += (v >= particles) as usize;
+            left.pins += (x.w == 0.0 && v < particles) as usize;
             left.free += (wanted.w == FREE) as usize;
         }
         left
@@ -357,8 +381,9 @@ impl Barrier {
 /// How many vertices have not arrived.
 #[derive(Clone, Copy, Debug, Default)]
 struct Left {
-    /// Pins, and vertices of colliders.
-    movers: usize,
+    pins: usize,
+    /// Vertices of colliders.
+    colliders: usize,
     /// Those that are not near anything.
     free: usize,
 }

@@ -38,6 +38,16 @@ impl Contacts {
         Contacts { of: vec![Contact::default(); particles] }
     }
 
+    /// How many particles there are.
+    pub fn len(&self) -> usize {
+        self.of.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.of.is_empty()
+    }
+
     /// How many particles are being pushed.
     pub fn count(&self) -> usize {
         self.of.iter().filter(|c| c.push > 0.0).count()

@@ -19,6 +19,8 @@ pub const STOPPED: f32 = 2.0;
 const SLIDES: u32 = 8;
 /// Part of its room by which a vertex may be beyond, so that rounding does not count: of what two sides leave each other, (1 − 2γ) d, it takes a fifth.
 const OVER: f32 = 0.02;
+/// How far out of a collider a vertex is put, m.
+const OUT: f32 = 1e-5;
 /// How well a way is cut short.
 const HALVINGS: u32 = 8;
 
@@ -29,6 +31,8 @@ pub struct Clamped {
     pub outside: usize,
     /// For how many no place was found: then nothing may go by this plan.
     pub lost: usize,
+    /// How many had to stay inside of a collider.
+    pub inside: usize,
 }
 
 impl Detector {
@@ -50,8 +54,8 @@ impl Detector {
         count.into_inner() > 0
     }
 
-    /// Brings vertices back that went further than they may. They come from `start`; `inside` tells of a point where none may be, but for those
-    /// that were there.
+    /// Brings vertices back that went further than they may. They come from `start`; `inside` gives the depth (m, below zero) and the outward normal of
+    /// a point where none should be. Those that are `pressed` are tested for it wherever they are.
     /// Where they wanted to go is kept in `wanted`, with [`FREE`] or [`STOPPED`] as w, and 0 for all others.
     pub fn clamp(
         &mut self,
@@ -59,7 +63,8 @@ impl Detector {
         start: &[Particle],
         x: &mut [Particle],
         wanted: &mut [Particle],
-        inside: impl Fn(Vec3) -> bool + Sync,
+        pressed: impl Fn(usize) -> bool + Sync,
+        inside: impl Fn(Vec3) -> Option<(f32, Vec3)> + Sync,
     ) -> Clamped {
         let n = self.center.len();
         let (x, wanted) = (&mut x[..n], &mut wanted[..n]);
@@ -71,9 +76,14 @@ impl Detector {
             let range = first..first + beyond.len();
             let all = x[range.clone()].iter().zip(&center[range.clone()]).zip(&inner[range]);
             let mut here = 0;
-            for ((beyond, wanted), ((x, c), &inner)) in beyond.iter_mut().zip(wanted).zip(all) {
+            for (i, ((beyond, wanted), ((x, c), &inner))) in
+                beyond.iter_mut().zip(wanted).zip(all).enumerate()
+            {
                 wanted.w = 0.0;
                 *beyond = square(x, c) > inner * inner || inner == 0.0;
+                if !*beyond && pressed(first + i) {
+                    *beyond = inside(x.p.into()).is_some();
+                }
                 here += *beyond as usize;
             }
             count.fetch_add(here, Ordering::Relaxed);
@@ -88,7 +98,8 @@ impl Detector {
             findings.slabs.iter().for_each(|slab| slab.walls(beyond, k, &mut self.walls));
         }
         self.walls.sort_unstable_by_key(|wall| (wall.vertex, wall.number));
-        let (walls, outside, lost) = (&self.walls[..], AtomicUsize::new(0), AtomicUsize::new(0));
+        let walls = &self.walls[..];
+        let [outside, lost, within] = [0; 3].map(AtomicUsize::new);
         let origin = &self.origin[..];
         team.for_each_chunk2(x, wanted, GRAIN, |first, x, wanted| {
             let mut walls = &walls[walls.partition_point(|wall| (wall.vertex as usize) < first)..];
@@ -100,22 +111,32 @@ impl Detector {
                 let c = Vec3::from(origin[v].p);
                 let room = Room { walls: own, middle: Vec3::from(center[v].p) - c, radius: outer[v] };
                 let way = Vec3::from(x.p) - c;
-                if room.holds(way) {
+                let fits = room.holds(way);
+                if fits && !(pressed(v) && inside(x.p.into()).is_some()) {
                     continue;
                 }
                 let from = [Vec3::from(start[v].p) - c, Vec3::ZERO];
-                let (went, stopped) = room.along(way, from);
-                *wanted = Particle { p: x.p, w: if stopped { STOPPED } else { FREE } };
-                here.outside += 1;
-                match went.and_then(|went| room.out_of(went, from, |y| inside(c + y))) {
-                    Some(went) => x.p = (c + went).into(),
-                    None => here.lost += 1,
+                let (went, stopped) = if fits { (Some(way), false) } else { room.along(way, from) };
+                if !fits {
+                    *wanted = Particle { p: x.p, w: if stopped { STOPPED } else { FREE } };
+                    here.outside += 1;
+                }
+                let Some(went) = went.and_then(|went| room.out_of(went, from, |y| inside(c + y))) else {
+                    here.lost += 1;
+                    continue;
+                };
+                x.p = (c + went).into();
+                if let Some((d, n)) = inside(x.p.into()) {
+                    *wanted = Particle { p: (Vec3::from(x.p) + n * (OUT - d)).into(), w: STOPPED };
+                    here.outside += fits as usize;
+                    here.inside += 1;
                 }
             }
             outside.fetch_add(here.outside, Ordering::Relaxed);
             lost.fetch_add(here.lost, Ordering::Relaxed);
+            within.fetch_add(here.inside, Ordering::Relaxed);
         });
-        Clamped { outside: outside.into_inner(), lost: lost.into_inner() }
+        Clamped { outside: outside.into_inner(), lost: lost.into_inner(), inside: within.into_inner() }
     }
 }
 
@@ -157,25 +178,30 @@ impl Room<'_> {
         (y - self.middle).length_squared() <= most * most && self.walls.iter().all(|wall| wall.holds(y))
     }
 
+    /// Puts y into the ball, and then behind one wall after the other; says whether any was in the way.
+    fn project(&self, y: &mut Vec3) -> bool {
+        let off = *y - self.middle;
+        let length = off.length();
+        if length > self.radius {
+            *y = self.middle + off * (self.radius / length);
+        }
+        let mut moved = false;
+        for wall in self.walls {
+            let short = wall.level - wall.inward.dot(*y);
+            if short > 0.0 {
+                *y += wall.inward * short;
+                moved = true;
+            }
+        }
+        moved
+    }
+
     /// A place near y, if there is any, and whether a wall had a part in it. Along a wall it goes on; where there is no way past several, it is cut
     /// short towards one of `from`.
     fn along(&self, mut y: Vec3, from: [Vec3; 2]) -> (Option<Vec3>, bool) {
         let mut stopped = false;
         for _ in 0..SLIDES {
-            let off = y - self.middle;
-            let length = off.length();
-            if length > self.radius {
-                y = self.middle + off * (self.radius / length);
-            }
-            let mut moved = false;
-            for wall in self.walls {
-                let short = wall.level - wall.inward.dot(y);
-                if short > 0.0 {
-                    y += wall.inward * short;
-                    moved = true;
-                }
-            }
-            stopped |= moved;
+            stopped |= self.project(&mut y);
             if self.holds(y) {
                 return (Some(y), stopped);
             }
@@ -184,13 +210,24 @@ impl Room<'_> {
         (from.map(|from| halve(from, y, |y| self.holds(y))), true)
     }
 
-    /// The same place, or one nearer to where it is not inside of anything.
-    fn out_of(&self, y: Vec3, from: [Vec3; 2], inside: impl Fn(Vec3) -> bool) -> Option<Vec3> {
-        if !inside(y) || inside(Vec3::ZERO) {
+    /// The same place, or one nearby that is not inside of anything: along its surface, or back towards one of `from`. Where it was inside before, it may have to stay there.
+    fn out_of(&self, y: Vec3, from: [Vec3; 2], inside: impl Fn(Vec3) -> Option<(f32, Vec3)>) -> Option<Vec3> {
+        let mut out = y;
+        for _ in 0..SLIDES {
+            let Some((d, n)) = inside(out) else {
+                return Some(out);
+            };
+            out += n * (OUT - d);
+            self.project(&mut out);
+            if !self.holds(out) {
+                break;
+            }
+        }
+        if inside(Vec3::ZERO).is_some() {
             return Some(y);
         }
-        let from = from.into_iter().find(|&from| self.holds(from) && !inside(from))?;
-        Some(halve(from, y, |y| !inside(y)))
+        let from = from.into_iter().find(|&from| self.holds(from) && inside(from).is_none())?;
+        Some(halve(from, y, |y| inside(y).is_none()))
     }
 }
 

@@ -251,7 +251,7 @@ fn storm(seed: u64, held: Held, connected: bool) -> Storm {
                     x[v] = detector.center()[v];
                 }
                 x[..3 * still].copy_from_slice(&from[..3 * still]);
-                let clamped = detector.clamp(&mut team, &from, &mut x, &mut wanted, |_| false);
+                let clamped = detector.clamp(&mut team, &from, &mut x, &mut wanted, |_| false, |_| None);
                 seen.clamped += clamped.outside;
                 seen.lost += clamped.lost;
                 if clamped.lost > 0 {
@@ -552,11 +552,11 @@ fn clamping_brings_all_back_and_remembers_where_they_wanted_to_go() {
     far.iter_mut().for_each(|x| x.p[1] += 0.1);
     let mut wanted = far.clone();
     assert!(detector.strayed(&mut team, &far) && !detector.strayed(&mut team, &x));
-    let all = Clamped { outside: x.len(), lost: 0 };
-    assert_eq!(detector.clamp(&mut team, &x, &mut far, &mut wanted, |_| false), all);
+    let all = Clamped { outside: x.len(), lost: 0, inside: 0 };
+    assert_eq!(detector.clamp(&mut team, &x, &mut far, &mut wanted, |_| false, |_| None), all);
     assert!(!detector.strayed(&mut team, &far));
     assert!(wanted.iter().zip(&x).all(|(w, x)| w.w == 1.0 && w.p[1] == x.p[1] + 0.1));
-    assert_eq!(detector.clamp(&mut team, &x, &mut far, &mut wanted, |_| false), Clamped::default());
+    assert_eq!(detector.clamp(&mut team, &x, &mut far, &mut wanted, |_| false, |_| None), Clamped::default());
     assert!(wanted.iter().all(|w| w.w == 0.0));
 }
 
