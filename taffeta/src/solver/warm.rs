@@ -33,12 +33,30 @@ impl WarmStart {
         let (g, h2, last) = (substep.gravity, substep.h * substep.h, &self.last);
         substep.team.for_each_chunk(substep.x, GRAIN, |first, x| {
             for (x, last) in x.iter_mut().zip(&last[first..]).filter(|(x, _)| x.w > 0.0) {
-                let a = Vec3::from(*last);
-                let size = a.length();
-                if size > 0.0 {
-                    let n = a / size;
-                    x.p = (Vec3::from(x.p) + n * (h2 * size.min((-g.dot(n)).max(0.0)))).into();
+                x.p = (Vec3::from(x.p) + answer(*last, g) * h2).into();
+            }
+        });
+    }
+
+    /// The same for methods that iterate on the way (m) from the prediction, which is left there unrounded.
+    pub fn begin_way(&mut self, substep: &mut Substep<'_>, way: &mut [[f32; 3]]) {
+        let (g, h2, last) = (substep.gravity, substep.h * substep.h, &self.last);
+        substep.team.for_each_chunk2(substep.x, way, GRAIN, |first, x, way| {
+            for ((x, way), last) in x.iter_mut().zip(way).zip(&last[first..]) {
+                *way = if x.w > 0.0 { (answer(*last, g) * h2).into() } else { [0.0; 3] };
+                for c in 0..3 {
+                    x.p[c] += way[c];
                 }
+            }
+        });
+    }
+
+    /// Keeps the way (m) that this substep went.
+    pub fn end_way(&mut self, substep: &mut Substep<'_>, way: &[[f32; 3]]) {
+        let inv_h2 = 1.0 / (substep.h * substep.h);
+        substep.team.for_each_chunk(&mut self.last, GRAIN, |first, last| {
+            for (last, way) in last.iter_mut().zip(&way[first..]) {
+                *last = way.map(|w| w * inv_h2);
             }
         });
     }
@@ -54,4 +72,15 @@ impl WarmStart {
             }
         });
     }
+}
+
+/// min(|a|, max(0, −g·n)) n, m/s², n the direction of `a`.
+fn answer(a: [f32; 3], g: Vec3) -> Vec3 {
+    let a = Vec3::from(a);
+    let size = a.length();
+    if size == 0.0 {
+        return Vec3::ZERO;
+    }
+    let n = a / size;
+    n * size.min((-g.dot(n)).max(0.0))
 }
