@@ -20,7 +20,7 @@
 //! was too long (∇g·(x − x⁻) > 0: O'Donoghue, Candès, *Adaptive restart for accelerated gradient schemes*, 2015), or when the
 //! scaled gradient Σ |∇ᵢg|²/Dᵢ exceeds what it was at the beginning, which it cannot where g is quadratic.
 //!
-//! Iterations start from y less the part of gravity that was answered in the last substep (`warm.rs`). From y itself n of them would
+//! Iterations start from y less the part of gravity that elastic forces answered in the last substep (`warm.rs`). From y itself n of them would
 //! answer it only where the forces are D h²/(n m) times as large as they should be, and the cloth would hang as if it were as much heavier.
 //!
 //! Each iteration carries a force one vertex further, so a few of them hardly stop a cloth that falls into its pins: it is let down
@@ -70,6 +70,14 @@ struct Slopes {
     gained: f64,
 }
 
+/// What a particle adds to them, J, and its acceleration by elastic forces, m/s².
+#[derive(Clone, Copy, Debug, Default)]
+struct Part {
+    further: f32,
+    gained: f32,
+    pull: [f32; 3],
+}
+
 /// Either method.
 pub struct Implicit {
     constraints: Arrangement,
@@ -85,8 +93,7 @@ pub struct Implicit {
     last_way: Vec<[f32; 3]>,
     /// Dᵢ h²/m, which turns a way into the push of a free particle.
     ratio: Vec<f32>,
-    /// Each particle's part of [`Slopes::further`] and [`Slopes::gained`], J.
-    further: Vec<[f32; 2]>,
+    parts: Vec<Part>,
     chebyshev: Option<Chebyshev>,
     /// How many times Σk the stiffness is taken for.
     caution: f32,
@@ -115,7 +122,7 @@ impl Implicit {
             way: vec![[0.0; 3]; items],
             last_way: vec![[0.0; 3]; items],
             ratio: vec![0.0; items],
-            further: vec![[0.0; 2]; items],
+            parts: vec![Part::default(); items],
             chebyshev: chebyshev.cloned(),
             caution: 1.0,
             warm: WarmStart::new(items),
@@ -138,11 +145,11 @@ impl Implicit {
 
     /// Turns forces into corrections −∇g/D with D = m/h² + `share` Σk.
     fn corrections(&mut self, substep: &mut Substep<'_>, share: f32) -> Slopes {
-        let Implicit { stiffness, force, ratio, further, way, last_way, .. } = self;
+        let Implicit { stiffness, force, ratio, parts, way, last_way, .. } = self;
         let (x, y, start, stiffness) = (&*substep.x, &self.y[..], substep.start, &stiffness[..]);
         let (way, last_way, contacts) = (&way[..], &last_way[..], &*substep.contacts);
         let inv_h2 = 1.0 / (substep.h * substep.h);
-        substep.team.for_each_chunk3(force, ratio, further, GRAIN, |first, force, ratio, further| {
+        substep.team.for_each_chunk3(force, ratio, parts, GRAIN, |first, force, ratio, parts| {
             for (k, (force, ratio)) in force.iter_mut().zip(ratio).enumerate() {
                 let i = first + k;
                 let (inertia, free) = match x[i].w > 0.0 {
@@ -151,6 +158,7 @@ impl Implicit {
                 };
                 let d = inertia + share * stiffness[i];
                 *ratio = d / inertia;
+                let pull = force.p.map(|f| f * x[i].w);
                 let (mut square, mut on, mut gained) = (0.0, 0.0, 0.0);
                 for c in 0..3 {
                     let downhill = free * (force.p[c] - way[i][c] * inertia);
@@ -161,14 +169,15 @@ impl Implicit {
                     gained -= downhill * (predicted + way[i][c]) + 0.5 * inertia * predicted * predicted;
                 }
                 force.w = square;
-                further[k] = [on, if contacts.get(i).push > 0.0 { 0.0 } else { gained }];
+                gained *= if contacts.get(i).push > 0.0 { 0.0 } else { 1.0 };
+                parts[k] = Part { further: on, gained, pull };
             }
         });
         let mut slopes = Slopes::default();
-        for (force, further) in self.force.iter().zip(&self.further) {
+        for (force, part) in self.force.iter().zip(&self.parts) {
             slopes.norm += force.w as f64;
-            slopes.further += further[0] as f64;
-            slopes.gained += further[1] as f64;
+            slopes.further += part.further as f64;
+            slopes.gained += part.gained as f64;
         }
         slopes
     }
@@ -290,7 +299,8 @@ impl Method for Implicit {
                 break;
             }
         }
-        self.warm.end_way(substep, &self.way);
+        let parts = &self.parts;
+        self.warm.end_way(substep, &self.way, |i| parts[i].pull.into());
     }
 
     /// Forces need no colours; those of the sweeps only keep threads apart.

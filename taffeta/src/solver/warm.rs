@@ -38,8 +38,14 @@ impl WarmStart {
         });
     }
 
-    /// The same for methods that iterate on the way (m) from the prediction, which is left there unrounded.
+    /// The same for methods that iterate on the way (m) from the prediction, which is left there unrounded. A cloth that nothing holds
+    /// starts from the prediction, so that its momentum is kept.
     pub fn begin_way(&mut self, substep: &mut Substep<'_>, way: &mut [[f32; 3]]) {
+        for cloth in &substep.model.cloths {
+            if substep.x[cloth.vertices.clone()].iter().all(|x| x.w > 0.0) {
+                self.last[cloth.vertices.clone()].fill([0.0; 3]);
+            }
+        }
         let (g, h2, last) = (substep.gravity, substep.h * substep.h, &self.last);
         substep.team.for_each_chunk2(substep.x, way, GRAIN, |first, x, way| {
             for ((x, way), last) in x.iter_mut().zip(way).zip(&last[first..]) {
@@ -51,12 +57,25 @@ impl WarmStart {
         });
     }
 
-    /// Keeps the way (m) that this substep went.
-    pub fn end_way(&mut self, substep: &mut Substep<'_>, way: &[[f32; 3]]) {
-        let inv_h2 = 1.0 / (substep.h * substep.h);
+    /// Keeps the way (m) that this substep went, as far as `pull`, the acceleration (m/s²) by elastic forces, bears it out. A guess
+    /// that nothing bears out would take many iterations to unlearn: a cloth that is let go would hover. What a collider held
+    /// starts from the prediction again: the collider answers at once, and what it has to push is what friction needs.
+    pub fn end_way(
+        &mut self,
+        substep: &mut Substep<'_>,
+        way: &[[f32; 3]],
+        pull: impl Fn(usize) -> Vec3 + Sync,
+    ) {
+        let (inv_h2, contacts) = (1.0 / (substep.h * substep.h), &*substep.contacts);
         substep.team.for_each_chunk(&mut self.last, GRAIN, |first, last| {
-            for (last, way) in last.iter_mut().zip(&way[first..]) {
-                *last = way.map(|w| w * inv_h2);
+            for (k, last) in last.iter_mut().enumerate() {
+                let a = Vec3::from(way[first + k]) * inv_h2;
+                let (borne, square) = (a.dot(pull(first + k)), a.length_squared());
+                let held = contacts.get(first + k).push > 0.0;
+                *last = match held || !(borne > 0.0) {
+                    true => [0.0; 3],
+                    false => (a * (borne / square).min(1.0)).into(),
+                };
             }
         });
     }
