@@ -28,8 +28,18 @@ impl WarmStart {
         WarmStart { last: vec![[0.0; 3]; particles] }
     }
 
+    /// A cloth that nothing holds starts from the prediction: its momentum is kept, and when it is let go it falls.
+    fn forget_free(&mut self, substep: &Substep<'_>) {
+        for cloth in &substep.model.cloths {
+            if substep.x[cloth.vertices.clone()].iter().all(|x| x.w > 0.0) {
+                self.last[cloth.vertices.clone()].fill([0.0; 3]);
+            }
+        }
+    }
+
     /// Moves `substep.x` from the prediction to the guess.
     pub fn begin(&mut self, substep: &mut Substep<'_>) {
+        self.forget_free(substep);
         let (g, h2, last) = (substep.gravity, substep.h * substep.h, &self.last);
         substep.team.for_each_chunk(substep.x, GRAIN, |first, x| {
             for (x, last) in x.iter_mut().zip(&last[first..]).filter(|(x, _)| x.w > 0.0) {
@@ -38,14 +48,9 @@ impl WarmStart {
         });
     }
 
-    /// The same for methods that iterate on the way (m) from the prediction, which is left there unrounded. A cloth that nothing holds
-    /// starts from the prediction, so that its momentum is kept.
+    /// The same for methods that iterate on the way (m) from the prediction, which is left there unrounded.
     pub fn begin_way(&mut self, substep: &mut Substep<'_>, way: &mut [[f32; 3]]) {
-        for cloth in &substep.model.cloths {
-            if substep.x[cloth.vertices.clone()].iter().all(|x| x.w > 0.0) {
-                self.last[cloth.vertices.clone()].fill([0.0; 3]);
-            }
-        }
+        self.forget_free(substep);
         let (g, h2, last) = (substep.gravity, substep.h * substep.h, &self.last);
         substep.team.for_each_chunk2(substep.x, way, GRAIN, |first, x, way| {
             for ((x, way), last) in x.iter_mut().zip(way).zip(&last[first..]) {
