@@ -506,8 +506,27 @@ fn time_step_stands_descent() {
         let mut sim = scene("time-step", &sets);
         run(&mut sim, 120);
         let strain = sim.strain().max;
-        // 3.05 was measured for the first; without care for stiffening triangles it grows without end.
-        assert!(strain < 4.0, "{method}: {:.0} %", 100.0 * strain);
+        // 1.60 and 1.23 were measured, 3.05 for the first where iterations start from the prediction; without care for
+        // stiffening triangles it grows without end.
+        assert!(strain < 2.0, "{method}: {:.0} %", 100.0 * strain);
+    }
+}
+
+/// Five iterations are too few for a cloth of 64 quads a side that falls into its pins: from the prediction, and without a look at the
+/// energy that they leave, the corners were ten times as long as at rest in frame 124 and 153.
+#[test]
+fn free_fall_stands_descent() {
+    // 4.29 and 1.65 were measured; started from the prediction the first would reach 8.8.
+    for (method, most) in [("implicit", 5.0), ("implicit-chebyshev", 2.0)] {
+        let sets = [&format!("simulation.method={method}")[..], "simulation.contact.mode=none"];
+        let mut sim = scene("free-fall", &sets);
+        let mut worst: f64 = 0.0;
+        for _ in 0..18 {
+            run(&mut sim, 10);
+            worst = worst.max(sim.strain().max);
+        }
+        println!("{method}: {worst:.2}");
+        assert!(worst < most, "{method}: {:.0} %", 100.0 * worst);
     }
 }
 

@@ -168,7 +168,7 @@ pub struct Newton {
 
 impl Default for Newton {
     fn default() -> Self {
-        Newton { tolerance: 1e-6, iterations: 100 }
+        Newton { tolerance: 1e-6, iterations: 300 }
     }
 }
 

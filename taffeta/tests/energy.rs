@@ -133,6 +133,36 @@ fn free_flight_keeps_momentum() {
     }
 }
 
+/// What held a cloth up must be forgotten at once when it is let go.
+#[test]
+fn cloth_that_is_let_go_falls() {
+    let mut problems = Vec::new();
+    for method in METHODS {
+        let mut cloth = grid_cloth([1.0, 1.0], [16, 16]);
+        cloth.fabric = fabric(0.2, 1000.0, 300.0, 1e-5);
+        cloth.rotation = [90.0, 0.0, 0.0];
+        let select = Select { edges: vec![Side::LowZ], ..Select::default() };
+        cloth.pin.push(Pin { select, until: Some(0.5), ..Pin::default() });
+        let mut scene = scene(method, cloth);
+        (scene.simulation.substeps, scene.simulation.iterations) = (2, 10);
+        let mut sim = Simulation::new(&scene).unwrap();
+        let height = |sim: &Simulation| {
+            sim.positions().iter().map(|p| p[1] as f64).sum::<f64>() / sim.positions().len() as f64
+        };
+        run(&mut sim, 31);
+        let (first, last) = (height(&sim), (run(&mut sim, 1), height(&sim)).1);
+        // From the speed that it has, with the acceleration of gravity.
+        run(&mut sim, 12);
+        let fallen = last - height(&sim) - 12.0 * (first - last);
+        let expected = 9.81 * 0.5 * (12.0 * 13.0) / 3600.0;
+        println!("{method}: {fallen:.4} m, {expected:.4} m by gravity");
+        if (fallen / expected - 1.0).abs() > 0.02 {
+            problems.push(format!("{method}: {fallen} m, not {expected} m"));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
 /// On a slope of 20° with friction 0.3, a cloth slides with a = g (sin θ − μ cos θ); with friction 0.4 it stays.
 #[test]
 fn friction_holds_and_slides_as_coulomb_says() {

@@ -238,6 +238,59 @@ mod tests {
             pace.saw(&Progress { correction, along: 1.0 });
         }
         assert!(pace.plain && pace.next().momentum == 0.0 && pace.slowest().is_none());
+        // Nor is anything built on what is no number.
+        let mut pace = Pace::new(&Chebyshev { rho: Some(0.9), ..Chebyshev::default() }, 0.9, 20);
+        pace.next();
+        pace.saw(&Progress { correction: f64::NAN, along: 0.0 });
+        assert!(pace.plain);
+    }
+
+    #[test]
+    fn momentum_begins_anew_where_corrections_point_against_it() {
+        let mut pace = Pace::new(&Chebyshev { rho: Some(0.99), delay: 1, ..Chebyshev::default() }, 0.99, 10);
+        for along in [1.0, 1.0, 1.0, -1.0] {
+            assert!((pace.next().momentum == 0.0) == (pace.degree == 1));
+            pace.saw(&Progress { correction: 1.0, along });
+        }
+        // A polynomial of the six that are left, with a ρ that six can use.
+        assert!((pace.rho - usable_rho(6)).abs() < 1e-12, "{}", pace.rho);
+        assert_eq!(pace.next().momentum, 0.0);
+        pace.saw(&Progress { correction: 1.0, along: 1.0 });
+        assert!(pace.next().momentum > 0.0 && !pace.plain);
+    }
+
+    /// T_k(z).
+    fn chebyshev(k: u32, z: f64) -> f64 {
+        match z.abs() > 1.0 {
+            true => (k as f64 * z.abs().acosh()).cosh(),
+            false => (k as f64 * z.acos()).cos(),
+        }
+    }
+
+    /// The eigenvalues are between 0 and ρ. An estimated ρ is centred on them, so that both ends are let down alike; a given one is taken
+    /// as it is, for −ρ to ρ, half of which nothing needs.
+    #[test]
+    fn an_estimated_radius_is_centred_and_a_given_one_is_not() {
+        let (rho, k) = (0.9, 12);
+        let estimated = Chebyshev { rho: None, delay: 1, ..Chebyshev::default() };
+        let given = Chebyshev { rho: Some(rho as f32), ..estimated.clone() };
+        let least = 1.0 / chebyshev(k, (2.0 - rho) / rho);
+        for end in [0.0, rho] {
+            let (error, _) = left(&estimated, rho, k, end);
+            assert!((error.abs() - least).abs() < 1e-6, "{end}: {error}, not {least}");
+        }
+        let mut worst: f64 = 0.0;
+        for i in 0..=200 {
+            let mu = rho * i as f64 / 200.0;
+            worst = worst.max(left(&estimated, rho, k, mu).0.abs());
+            for mu in [-mu, mu] {
+                let expected = chebyshev(k, mu / rho) / chebyshev(k, 1.0 / rho);
+                let (error, _) = left(&given, rho, k, mu);
+                assert!((error.abs() - expected.abs()).abs() < 1e-5, "{mu}: {error}, not {expected}");
+            }
+        }
+        assert!(worst < 1.0001 * least, "{worst} is left of something between, not {least}");
+        assert!(least < 0.2 / chebyshev(k, 1.0 / rho), "centring is worth it: {least}");
     }
 
     #[test]
@@ -246,11 +299,7 @@ mod tests {
         let (rho, k) = (0.9, 20);
         for mu in [0.0, 0.5, 0.85, 0.9, 0.95] {
             let (error, slowest) = left(&params, rho, k, mu);
-            let chebyshev = |z: f64| match z.abs() > 1.0 {
-                true => (k as f64 * z.abs().acosh()).cosh(),
-                false => (k as f64 * z.acos()).cos(),
-            };
-            let expected = chebyshev((2.0 * mu - rho) / rho) / chebyshev((2.0 - rho) / rho);
+            let expected = chebyshev(k, (2.0 * mu - rho) / rho) / chebyshev(k, (2.0 - rho) / rho);
             assert!((error.abs() - expected.abs()).abs() < 1e-6, "{mu}: {error}, not {expected}");
             if mu >= 0.9 {
                 assert!((slowest.unwrap() - mu).abs() < 1e-3, "{mu} was taken for {slowest:?}");

@@ -20,6 +20,18 @@
 //! was too long (∇g·(x − x⁻) > 0: O'Donoghue, Candès, *Adaptive restart for accelerated gradient schemes*, 2015), or when the
 //! scaled gradient Σ |∇ᵢg|²/Dᵢ exceeds what it was at the beginning, which it cannot where g is quadratic.
 //!
+//! Iterations start from y less the part of gravity that elastic forces answered in the last substep (`warm.rs`). From y itself n of them would
+//! answer it only where the forces are D h²/(n m) times as large as they should be, and the cloth would hang as if it were as much heavier.
+//!
+//! Each iteration carries a force one vertex further, so a few of them hardly stop a cloth that falls into its pins: it is let down
+//! as by soft rubber, though its energy is that of stiff springs. The exact step is no worse than standing still, g(x) ≤ g(x₀). Since
+//! g(x) ≤ g(x₀) + ∇g(x)·(x − x₀) where g is convex, a step with
+//!
+//! ∇g(x)·(x − x₀) ≤ ½ (y − x₀)ᵀ M (y − x₀)/h²
+//!
+//! has at most made as much elastic energy as there was energy to move. Where it made more, the iterations of
+//! the scene were too few, and up to three times as many are added.
+//!
 //! Forces are computed eight at a time in single precision. What is iterated is the way u = x − y from the prediction, which is
 //! short: corrections too small to move a position in single precision still add up.
 //! The stiffness of membrane triangles grows as they stretch, so that no Σk bounds it for ever. Where the scaled gradient runs
@@ -28,7 +40,7 @@
 //! the way.
 
 use super::sweeps::{Arrangement, Compliance, Forces};
-use super::{Method, Substep};
+use super::{Method, Substep, WarmStart};
 use crate::model::Model;
 use crate::params::Chebyshev;
 use crate::step::Stage;
@@ -42,8 +54,29 @@ const BOUND: f32 = 2.0;
 const RUNAWAY: f64 = 10.0;
 /// Scaled gradients below this are rounding, J.
 const NOISE: f64 = 1e-9;
+/// How many times the iterations of the scene are made at most, where these leave more energy than there was.
+const EFFORT: u32 = 4;
 /// How much the caution grows when they run away, what is left of it after a substep in which they do not, and the most.
 const CAUTION: (f32, f32, f32) = (2.0, 0.95, 64.0);
+
+/// Sums over all particles, J.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slopes {
+    /// Σ |∇g|²/D.
+    norm: f64,
+    /// −∇g·(x − x⁻).
+    further: f64,
+    /// ∇g·(x − x₀) less the kinetic energy ½ |y − x₀|² M/h², without vertices that a collider holds, on which it may do work.
+    gained: f64,
+}
+
+/// What a particle adds to them, J, and its acceleration by elastic forces, m/s².
+#[derive(Clone, Copy, Debug, Default)]
+struct Part {
+    further: f32,
+    gained: f32,
+    pull: [f32; 3],
+}
 
 /// Either method.
 pub struct Implicit {
@@ -60,11 +93,11 @@ pub struct Implicit {
     last_way: Vec<[f32; 3]>,
     /// Dᵢ h²/m, which turns a way into the push of a free particle.
     ratio: Vec<f32>,
-    /// −∇ᵢg·(xᵢ − xᵢ⁻), J.
-    further: Vec<f32>,
+    parts: Vec<Part>,
     chebyshev: Option<Chebyshev>,
     /// How many times Σk the stiffness is taken for.
     caution: f32,
+    warm: WarmStart,
 }
 
 impl Implicit {
@@ -89,9 +122,10 @@ impl Implicit {
             way: vec![[0.0; 3]; items],
             last_way: vec![[0.0; 3]; items],
             ratio: vec![0.0; items],
-            further: vec![0.0; items],
+            parts: vec![Part::default(); items],
             chebyshev: chebyshev.cloned(),
             caution: 1.0,
+            warm: WarmStart::new(items),
         }
     }
 
@@ -109,12 +143,13 @@ impl Implicit {
         }
     }
 
-    /// Turns forces into corrections −∇g/D with D = m/h² + `share` Σk; returns Σ |∇g|²/D and −∇g·(x − x⁻), J.
-    fn corrections(&mut self, substep: &mut Substep<'_>, share: f32) -> (f64, f64) {
-        let Implicit { stiffness, force, ratio, further, way, last_way, .. } = self;
-        let (x, stiffness, way, last_way) = (&*substep.x, &stiffness[..], &way[..], &last_way[..]);
+    /// Turns forces into corrections −∇g/D with D = m/h² + `share` Σk.
+    fn corrections(&mut self, substep: &mut Substep<'_>, share: f32) -> Slopes {
+        let Implicit { stiffness, force, ratio, parts, way, last_way, .. } = self;
+        let (x, y, start, stiffness) = (&*substep.x, &self.y[..], substep.start, &stiffness[..]);
+        let (way, last_way, contacts) = (&way[..], &last_way[..], &*substep.contacts);
         let inv_h2 = 1.0 / (substep.h * substep.h);
-        substep.team.for_each_chunk3(force, ratio, further, GRAIN, |first, force, ratio, further| {
+        substep.team.for_each_chunk3(force, ratio, parts, GRAIN, |first, force, ratio, parts| {
             for (k, (force, ratio)) in force.iter_mut().zip(ratio).enumerate() {
                 let i = first + k;
                 let (inertia, free) = match x[i].w > 0.0 {
@@ -123,19 +158,28 @@ impl Implicit {
                 };
                 let d = inertia + share * stiffness[i];
                 *ratio = d / inertia;
-                let (mut square, mut on) = (0.0, 0.0);
+                let pull = force.p.map(|f| f * x[i].w);
+                let (mut square, mut on, mut gained) = (0.0, 0.0, 0.0);
                 for c in 0..3 {
                     let downhill = free * (force.p[c] - way[i][c] * inertia);
                     force.p[c] = downhill / d;
                     square += downhill * force.p[c];
                     on += downhill * (way[i][c] - last_way[i][c]);
+                    let predicted = free * (y[i].p[c] - start[i].p[c]);
+                    gained -= downhill * (predicted + way[i][c]) + 0.5 * inertia * predicted * predicted;
                 }
                 force.w = square;
-                further[k] = on;
+                gained *= if contacts.get(i).push > 0.0 { 0.0 } else { 1.0 };
+                parts[k] = Part { further: on, gained, pull };
             }
         });
-        let squares = self.force.iter().map(|f| f.w as f64).sum();
-        (squares, self.further.iter().map(|&f| f as f64).sum())
+        let mut slopes = Slopes::default();
+        for (force, part) in self.force.iter().zip(&self.parts) {
+            slopes.norm += force.w as f64;
+            slopes.further += part.further as f64;
+            slopes.gained += part.gained as f64;
+        }
+        slopes
     }
 
     /// x⁺ = x + rate Δ + momentum (x − x⁻).
@@ -155,11 +199,11 @@ impl Implicit {
         });
     }
 
-    /// Goes back to the prediction.
+    /// Goes back to the guess.
     fn restart(&mut self, substep: &mut Substep<'_>) {
-        self.way.fill([0.0; 3]);
-        self.last_way.fill([0.0; 3]);
         substep.x.copy_from_slice(&self.y);
+        self.warm.begin_way(substep, &mut self.way);
+        self.last_way.copy_from_slice(&self.way);
     }
 
     /// Puts vertices back that are too near to a collider, after `rate` of a full step.
@@ -193,9 +237,7 @@ impl Method for Implicit {
             self.constraints.update_anchors(substep.x);
         }
         self.y.copy_from_slice(substep.x);
-        // From the prediction: a guess would have to be unlearnt, which takes these methods longest.
-        self.way.fill([0.0; 3]);
-        self.last_way.fill([0.0; 3]);
+        self.restart(substep);
         let (grow, fade, most) = CAUTION;
         self.caution = (self.caution * fade).max(1.0);
         let rho = match &self.chebyshev {
@@ -212,11 +254,11 @@ impl Method for Implicit {
         // The scaled gradient at the prediction. A vertex that is put back has an unbalanced force for good, so in contact any finite one
         // is taken for right.
         let (mut start, touching) = (f64::INFINITY, substep.touching());
-        for iteration in 0..substep.iterations {
+        for iteration in 0..EFFORT * substep.iterations {
             self.forces(substep);
             let accelerated = self.chebyshev.is_some();
             let share = self.caution * if accelerated { 1.0 } else { BOUND };
-            let (norm, further) = self.corrections(substep, share);
+            let Slopes { norm, further, gained } = self.corrections(substep, share);
             if iteration == 0 {
                 start = if touching { f64::MAX / RUNAWAY } else { norm.max(NOISE) };
             } else if !(norm <= RUNAWAY * start) && self.caution < most {
@@ -253,7 +295,12 @@ impl Method for Implicit {
             if touching {
                 self.hold(substep, rate);
             }
+            if iteration + 1 >= substep.iterations && gained <= 0.0 {
+                break;
+            }
         }
+        let parts = &self.parts;
+        self.warm.end_way(substep, &self.way, |i| parts[i].pull.into());
     }
 
     /// Forces need no colours; those of the sweeps only keep threads apart.

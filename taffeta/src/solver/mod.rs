@@ -239,7 +239,7 @@ pub const METHODS: &[MethodInfo] = &[
         citation: "Wang, Yang 2016",
         kinds: ENERGIES,
         good_for: "to compare with: cheap iterations that need no colours, but very many of them",
-        stable: "any dt; with few iterations forces do not reach far, and cloth looks soft and heavily damped",
+        stable: "any dt; makes up to four times the iterations where these leave too much energy; with few, cloth looks soft and heavily damped",
         build: |model, _| Ok(Box::new(implicit::Implicit::new(model, None))),
     },
     MethodInfo {
@@ -248,7 +248,7 @@ pub const METHODS: &[MethodInfo] = &[
         citation: "Wang 2015; Wang, Yang 2016",
         kinds: ENERGIES,
         good_for: "wide machines: no colours, and far fewer iterations than plain descent",
-        stable: "any dt; starts over where the acceleration would diverge",
+        stable: "any dt; makes up to four times the iterations where these leave too much energy; starts over where it would diverge",
         build: |model, params| Ok(Box::new(implicit::Implicit::new(model, Some(&params.chebyshev)))),
     },
     MethodInfo {

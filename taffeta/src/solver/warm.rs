@@ -28,17 +28,59 @@ impl WarmStart {
         WarmStart { last: vec![[0.0; 3]; particles] }
     }
 
+    /// A cloth that nothing holds starts from the prediction: its momentum is kept, and when it is let go it falls.
+    fn forget_free(&mut self, substep: &Substep<'_>) {
+        for cloth in &substep.model.cloths {
+            if substep.x[cloth.vertices.clone()].iter().all(|x| x.w > 0.0) {
+                self.last[cloth.vertices.clone()].fill([0.0; 3]);
+            }
+        }
+    }
+
     /// Moves `substep.x` from the prediction to the guess.
     pub fn begin(&mut self, substep: &mut Substep<'_>) {
+        self.forget_free(substep);
         let (g, h2, last) = (substep.gravity, substep.h * substep.h, &self.last);
         substep.team.for_each_chunk(substep.x, GRAIN, |first, x| {
             for (x, last) in x.iter_mut().zip(&last[first..]).filter(|(x, _)| x.w > 0.0) {
-                let a = Vec3::from(*last);
-                let size = a.length();
-                if size > 0.0 {
-                    let n = a / size;
-                    x.p = (Vec3::from(x.p) + n * (h2 * size.min((-g.dot(n)).max(0.0)))).into();
+                x.p = (Vec3::from(x.p) + answer(*last, g) * h2).into();
+            }
+        });
+    }
+
+    /// The same for methods that iterate on the way (m) from the prediction, which is left there unrounded.
+    pub fn begin_way(&mut self, substep: &mut Substep<'_>, way: &mut [[f32; 3]]) {
+        self.forget_free(substep);
+        let (g, h2, last) = (substep.gravity, substep.h * substep.h, &self.last);
+        substep.team.for_each_chunk2(substep.x, way, GRAIN, |first, x, way| {
+            for ((x, way), last) in x.iter_mut().zip(way).zip(&last[first..]) {
+                *way = if x.w > 0.0 { (answer(*last, g) * h2).into() } else { [0.0; 3] };
+                for c in 0..3 {
+                    x.p[c] += way[c];
                 }
+            }
+        });
+    }
+
+    /// Keeps the way (m) that this substep went, as far as `pull`, the acceleration (m/s²) by elastic forces, bears it out. A guess
+    /// that nothing bears out would take many iterations to unlearn: a cloth that is let go would hover. What a collider held
+    /// starts from the prediction again: the collider answers at once, and what it has to push is what friction needs.
+    pub fn end_way(
+        &mut self,
+        substep: &mut Substep<'_>,
+        way: &[[f32; 3]],
+        pull: impl Fn(usize) -> Vec3 + Sync,
+    ) {
+        let (inv_h2, contacts) = (1.0 / (substep.h * substep.h), &*substep.contacts);
+        substep.team.for_each_chunk(&mut self.last, GRAIN, |first, last| {
+            for (k, last) in last.iter_mut().enumerate() {
+                let a = Vec3::from(way[first + k]) * inv_h2;
+                let (borne, square) = (a.dot(pull(first + k)), a.length_squared());
+                let held = contacts.get(first + k).push > 0.0;
+                *last = match held || !(borne > 0.0) {
+                    true => [0.0; 3],
+                    false => (a * (borne / square).min(1.0)).into(),
+                };
             }
         });
     }
@@ -54,4 +96,15 @@ impl WarmStart {
             }
         });
     }
+}
+
+/// min(|a|, max(0, −g·n)) n, m/s², n the direction of `a`.
+fn answer(a: [f32; 3], g: Vec3) -> Vec3 {
+    let a = Vec3::from(a);
+    let size = a.length();
+    if size == 0.0 {
+        return Vec3::ZERO;
+    }
+    let n = a / size;
+    n * size.min((-g.dot(n)).max(0.0))
 }
