@@ -14,9 +14,8 @@ use taffeta::scene::{Bounds, Cloth, Collider, ColliderShape, Pin, Scene, Select}
 const G: f32 = 9.81;
 /// Distance kept from colliders, m.
 const MARGIN: f32 = 0.002;
-/// How far sliding on a moving mesh or cloth may be off. 2 % is wanted, as on colliders that are no meshes; 9 % was measured on a mesh with
-/// μ = 0.2, where friction comes out too weak, and 2.2 % on cloth.
-const SLIDING: f32 = 0.1;
+/// How far sliding on a moving mesh or cloth may be off; 0.4 % was measured.
+const SLIDING: f32 = 0.02;
 /// Acceleration of what the cloth lies on, m/s².
 const PUSH: f32 = 3.0;
 
@@ -137,7 +136,7 @@ fn cloth_comes_to_rest_on_a_sphere() {
     let speed = |v: &[f32; 4]| (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt();
     let fastest = sim.state().v[..sim.model().particles()].iter().map(speed).fold(0.0, f32::max);
     println!("fastest {fastest} m/s, {} J", sim.energies().kinetic);
-    // 5 mm/s is wanted; a few vertices in the folds still move at 10 to 20 mm/s.
-    assert!(fastest < 0.03, "{fastest} m/s");
+    // 5 mm/s is wanted; a few vertices in the folds still move at 6 to 14 mm/s.
+    assert!(fastest < 0.02, "{fastest} m/s");
     assert_eq!((sim.intersecting_pairs(), sim.penetrating_vertices()), (0, 0));
 }

@@ -15,6 +15,11 @@ use crate::wide::{F8, Particle, StencilKernel, stencils};
 const CLOSE: f32 = 1e-3;
 /// Marks a distance that single precision cannot give well.
 const UNSURE: f32 = -1.0;
+/// A slab may be narrower by this than it could be, if it lets its sides go on.
+const PAST: f32 = 0.1;
+/// Two sides that go past each other at more than this part of their gap are no contact, if the direction between them is another by a cosine below this.
+const PASSING: f32 = 0.4;
+const ASLANT: f32 = 0.95;
 /// A slack that is less than this part of a distance need not be known better.
 const SLIGHT: f32 = 0.05;
 /// Two sides that are expected to be left with less than this part of their distance are kept apart by a slab.
@@ -178,6 +183,40 @@ impl Findings {
     }
 }
 
+/// Two sides along a direction.
+struct Between {
+    n: Vec3,
+    /// How far they are apart, m.
+    width: f32,
+    /// How far they are expected to be at least, m.
+    end: f32,
+    /// What each vertex is expected to go along n in a substep, and the least of the first side and the most of the second, m.
+    along: [f32; 4],
+    a: f32,
+    b: f32,
+}
+
+/// The direction next to the normal of a row across which its sides go past each other, and how far they are apart along it, m.
+fn past(row: &ContactRow, ways: &[Vec3; 4], x: &[Particle]) -> Option<(Vec3, f32)> {
+    let first = first_side(row.kind);
+    let mean = |side: &[Vec3]| side.iter().sum::<Vec3>() / side.len() as f32;
+    let way = (mean(&ways[..first]) - mean(&ways[first..])).try_normalize()?;
+    let n = Vec3::from(row.normal);
+    let n = (n - way * n.dot(way)).try_normalize()?;
+    let at = row.particles.map(|v| Vec3::from(x[v as usize].p));
+    Some((n, width(row.kind, [1, 2, 3].map(|i| n.dot(at[i] - at[0])))))
+}
+
+/// How far the sides of a stencil are apart along a direction, m, if its particles are at 0 and `along` in it.
+#[inline(always)]
+fn width(kind: Kind, along: [f32; 3]) -> f32 {
+    let [a, b, c] = along;
+    match kind {
+        Kind::PointTriangle => -a.max(b).max(c),
+        Kind::SegmentSegment => a.min(0.0) - b.max(c),
+    }
+}
+
 /// How many particles of a stencil are on its first side.
 #[inline(always)]
 pub(super) fn first_side(kind: Kind) -> usize {
@@ -212,6 +251,17 @@ impl View<'_> {
         }
     }
 
+    /// What a direction n and a width (m) along it are worth.
+    #[inline(always)]
+    fn between(&self, ways: &[Vec3; 4], first: usize, n: Vec3, width: f32) -> Between {
+        let along = ways.map(|u| n.dot(u));
+        let (mut a, mut b) = (f32::INFINITY, f32::NEG_INFINITY);
+        along[..first].iter().for_each(|&u| a = a.min(u));
+        along[first..].iter().for_each(|&u| b = b.max(u));
+        let width = width - self.epsilon;
+        Between { n, width, end: width + self.steps * (a - b).min(0.0), along, a, b }
+    }
+
     /// Lowers the rooms of the vertices of a pair, and says whether it is a contact, and what slab keeps it apart, if any.
     #[inline(always)]
     fn judge(&self, row: &ContactRow, width: f32) -> (bool, Option<Slab>) {
@@ -240,13 +290,23 @@ impl View<'_> {
             self.lower(&row.particles, room);
             return (listed, None);
         }
-        let n = Vec3::from(row.normal);
-        let along = ways.map(|u| n.dot(u));
-        let (mut a, mut b) = (f32::INFINITY, f32::NEG_INFINITY);
-        along[..first].iter().for_each(|&u| a = a.min(u));
-        along[first..].iter().for_each(|&u| b = b.max(u));
-        let width = width.min(row.distance) - self.epsilon;
-        let end = width + self.steps * (a - b).min(0.0);
+        let held = |side: &[u32]| side.iter().any(|&v| self.x[v as usize].w == 0.0);
+        let held = [held(&row.particles[..first]), held(&row.particles[first..])];
+        let mut slab = self.between(&ways, first, row.normal.into(), width.min(row.distance));
+        let mut passes = false;
+        if slab.end < edge {
+            // What slides comes nearer to all that is ahead, but goes past it. The better slab is the one that leaves more to those that go as expected.
+            let share = if held[0] != held[1] { 1.0 } else { 0.5 };
+            let left = |slab: &Between| settings.gamma * whole * slab.width + share * (slab.end - slab.width);
+            if let Some((n, width)) = past(row, &ways, self.x) {
+                let past = self.between(&ways, first, n, width);
+                if left(&past) > left(&slab) && past.width > PAST * slab.width {
+                    passes = past.n.dot(slab.n) < ASLANT && past.end > PASSING * row.gap;
+                    slab = past;
+                }
+            }
+        }
+        let Between { n, width, end, along, a, b } = slab;
         let listed = end < edge;
         if !listed && end > LEFT * width {
             let room = whole * settings.room(end, row.gap, false);
@@ -255,22 +315,25 @@ impl View<'_> {
         }
         let mut room = settings.gamma * width;
         // What cannot give way takes the slab with it.
-        let held = |side: &[u32]| side.iter().any(|&v| self.x[v as usize].w == 0.0);
-        let speed = match (held(&row.particles[..first]), held(&row.particles[first..])) {
+        let speed = match held {
             _ if room <= 0.0 || whole == 2.0 => 0.0,
-            (true, false) => a,
-            (false, true) => b,
+            [true, false] => a,
+            [false, true] => b,
             _ => 0.5 * (a + b),
         };
         if room > 0.0 {
             room *= whole;
         }
         for (i, (&v, u)) in row.particles.iter().zip(along).enumerate() {
-            let towards = if i < first { speed - u } else { u - speed };
-            lower(&self.nearest[0], v, (room - self.steps * towards.max(0.0)).max(0.0));
+            let towards = (if i < first { speed - u } else { u - speed }).max(0.0);
+            // A plan is good while those that follow it stay behind the slab: else what slides would be dragged along.
+            if self.steps * towards > room {
+                self.allowed.fetch_min(((room / towards) as u32).max(1), Ordering::Relaxed);
+            }
+            lower(&self.nearest[0], v, (room - self.steps * towards).max(0.0));
         }
-        let slab = Slab { particles: row.particles, normal: row.normal, room, speed, kind: row.kind };
-        (listed, Some(slab))
+        let slab = Slab { particles: row.particles, normal: n.into(), room, speed, kind: row.kind };
+        (listed && !passes, Some(slab))
     }
 }
 
@@ -299,11 +362,7 @@ fn row(kind: Kind, particles: [u32; 4], gap: f32, values: [f32; 9], x: &[Particl
         let near = proximity::proximity(kind, at);
         let n = direction(kind, at.map(|p| p.as_dvec3()), near.direction.as_dvec3(), near.weights);
         (weights, normal, distance) = (near.weights, n.as_vec3().into(), near.distance);
-        let [a, b, c] = [1, 2, 3].map(|i| n.dot((at[i] - at[0]).as_dvec3()));
-        width = match kind {
-            Kind::PointTriangle => -a.max(b).max(c) as f32,
-            Kind::SegmentSegment => (a.min(0.0) - b.max(c)) as f32,
-        };
+        width = self::width(kind, [1, 2, 3].map(|i| n.dot((at[i] - at[0]).as_dvec3()) as f32));
     }
     (ContactRow { particles, weights, normal, gap, distance, kind }, width)
 }
