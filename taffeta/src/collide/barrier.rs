@@ -27,10 +27,10 @@ const ROUNDS: u32 = 32;
 /// The same if something touches, and more than [`MANY`] have not arrived that touch nothing themselves.
 const CONTACT_ROUNDS: u32 = 2;
 const MANY: f32 = 0.01;
-/// The same while pins have not arrived, or vertices are inside of a collider. After that pins are late, as they are in life if a cloth is jammed.
-const PIN_ROUNDS: u32 = 20;
-/// The same while colliders have not arrived.
-const COLLIDER_ROUNDS: u32 = 200;
+/// The same while vertices are inside of a collider.
+const INSIDE_ROUNDS: u32 = 20;
+/// The same while colliders and pins have not arrived. After that pins are late, as they are in life if a cloth is jammed.
+const MOVER_ROUNDS: u32 = 200;
 /// The reach of a detection is this many times the largest gap at least, and this part of the mean edge at most, unless that is less. With the
 /// margin it stays below 0.61 edges, where a flat cloth of right-angled triangles has no pairs.
 const LEAST_REACH: f32 = 2.2;
@@ -290,9 +290,8 @@ impl Barrier {
             let left = self.left(now.model.particles(), x);
             let many = left.free as f32 > MANY * now.model.particles() as f32;
             let rounds = match left {
-                Left { colliders: 1.., .. } => COLLIDER_ROUNDS,
-                Left { pins: 1.., .. } => PIN_ROUNDS,
-                _ if clamped.inside > 0 => PIN_ROUNDS,
+                Left { colliders: 1.., .. } | Left { pins: 1.., .. } => MOVER_ROUNDS,
+                _ if clamped.inside > 0 => INSIDE_ROUNDS,
                 Left { free: 1.., .. } if !self.touching() => ROUNDS,
                 _ if many => CONTACT_ROUNDS,
                 _ => 0,

@@ -368,7 +368,9 @@ impl Collection {
                 let unknown = Partner { patch, limit: 0.0, used: 0.0, slack: 0.0 };
                 fresh.push(known.next_if(|partner| partner.patch == patch).unwrap_or(unknown));
             }
-            std::mem::swap(&mut piece.partners, fresh);
+            // Copied, not exchanged: so each keeps the memory it once needed.
+            piece.partners.clear();
+            piece.partners.extend_from_slice(fresh);
         }
     }
 
