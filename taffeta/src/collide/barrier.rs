@@ -27,7 +27,9 @@ const ROUNDS: u32 = 32;
 /// The same if something touches, and more than [`MANY`] have not arrived that touch nothing themselves.
 const CONTACT_ROUNDS: u32 = 2;
 const MANY: f32 = 0.01;
-/// The same while vertices are inside of a collider.
+/// Deeper than this in a collider is inside, m; friction on a round one takes vertices in by less.
+const INSIDE: f32 = 1e-5;
+/// Detections in a substep at most, while vertices are inside of a collider.
 const INSIDE_ROUNDS: u32 = 20;
 /// The same while colliders and pins have not arrived. After that pins are late, as they are in life if a cloth is jammed.
 const MOVER_ROUNDS: u32 = 200;
@@ -327,7 +329,7 @@ impl Barrier {
     ) -> Clamped {
         let bodies = now.bodies;
         let inside = |p: Vec3| {
-            let depths = bodies.iter().filter_map(|body| body.near(p, 0.0));
+            let depths = bodies.iter().filter_map(|body| body.near(p, -INSIDE));
             depths.min_by(|a, b| a.0.total_cmp(&b.0))
         };
         let contacts = now.contacts;
