@@ -16,17 +16,19 @@ use super::rows::Rows;
 use super::soup::Soup;
 use super::{Body, Contacts};
 use crate::lanes::SimdLevel;
-use crate::model::Model;
+use crate::model::{ColliderMesh, Model};
 use crate::par::Team;
 use crate::params;
 use crate::step::{Stage, Stopwatch};
 use crate::wide::Particle;
 
-/// Detections in a substep at most, while vertices have not arrived and nothing touches.
+/// Detections in a substep at most, while vertices have not arrived and nothing presses.
 const ROUNDS: u32 = 32;
-/// The same if something touches, and more than [`MANY`] have not arrived that touch nothing themselves.
+/// The same if something does, and more than [`MANY`] have not arrived that touch nothing themselves.
 const CONTACT_ROUNDS: u32 = 2;
 const MANY: f32 = 0.01;
+/// Two sides press if they come nearer than their gap and this part of it.
+const PRESS: f32 = 0.02;
 /// Deeper than this in a collider is inside, m; friction on a round one takes vertices in by less.
 const INSIDE: f32 = 1e-5;
 /// Detections in a substep at most, while vertices are inside of a collider.
@@ -232,13 +234,18 @@ impl Barrier {
 
     /// Begins a substep from `start` to the prediction `x`.
     pub fn begin(&mut self, now: &mut Moment<'_>, start: &mut [Particle], x: &[Particle]) {
+        let still = |mesh: &ColliderMesh| {
+            let mut ways = start[mesh.vertices.clone()].iter().zip(&x[mesh.vertices.clone()]);
+            ways.all(|(start, x)| start.p == x.p)
+        };
+        let meshes = &now.model.collider_meshes;
+        let all_still = meshes.iter().all(still);
+        self.detector.set_movers(if all_still { now.model.particles() } else { now.model.items() });
         let good = self.go_on(now, x);
         now.clock.lap(Stage::Bound);
         if !good {
-            for (k, mesh) in now.model.collider_meshes.iter().enumerate() {
-                let mut ways = start[mesh.vertices.clone()].iter().zip(&x[mesh.vertices.clone()]);
-                let still = ways.all(|(start, x)| start.p == x.p);
-                self.soup.set_still(now.model.cloths.len() + k, still);
+            for (k, mesh) in meshes.iter().enumerate() {
+                self.soup.set_still(now.model.cloths.len() + k, still(mesh));
             }
             self.adapt();
             let mut settings = self.settings;
@@ -294,7 +301,7 @@ impl Barrier {
             let rounds = match left {
                 Left { colliders: 1.., .. } | Left { pins: 1.., .. } => MOVER_ROUNDS,
                 _ if clamped.inside > 0 => INSIDE_ROUNDS,
-                Left { free: 1.., .. } if !self.touching() => ROUNDS,
+                _ if !self.pressing(x) => ROUNDS,
                 _ if many => CONTACT_ROUNDS,
                 _ => 0,
             };
@@ -337,6 +344,15 @@ impl Barrier {
         let clamped = self.detector.clamp(now.team, start, x, &mut self.wanted, pressed, inside);
         now.clock.lap(Stage::Bound);
         clamped
+    }
+
+    /// Whether the sides of any contact would press on each other, were all where they want to go.
+    fn pressing(&self, x: &[Particle]) -> bool {
+        let at = |v: u32| {
+            let (x, wanted) = (&x[v as usize], &self.wanted[v as usize]);
+            Vec3::from(if wanted.w > 0.0 { wanted.p } else { x.p })
+        };
+        self.detector.rows().iter().any(|row| row.value_at(at) < PRESS * row.gap)
     }
 
     /// Puts those of the vertices from `first` on that have not arrived where they wanted to go; says how many.

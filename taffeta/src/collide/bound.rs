@@ -36,7 +36,7 @@ mod measure;
 #[cfg(test)]
 mod tests;
 
-use clamp::Wall;
+use clamp::Walls;
 pub use clamp::{Clamped, FREE, STOPPED};
 use collect::{Collection, Horizon};
 use measure::{Findings, View};
@@ -104,10 +104,15 @@ impl ContactRow {
     /// C for some positions, m.
     #[inline]
     pub fn value(&self, x: &[Particle]) -> f32 {
-        let mut sum = Vec3::ZERO;
-        for i in 0..4 {
-            sum += Vec3::from(x[self.particles[i] as usize].p) * self.weights[i];
-        }
+        self.value_at(|v| x[v as usize].p.into())
+    }
+
+    /// The same, with the position of each particle.
+    #[inline]
+    pub fn value_at(&self, x: impl Fn(u32) -> Vec3) -> f32 {
+        let first = x(self.particles[0]);
+        // From the first, so that far from the origin nothing is lost: the weights sum to zero.
+        let sum: Vec3 = (1..4).map(|i| (x(self.particles[i]) - first) * self.weights[i]).sum();
         Vec3::from(self.normal).dot(sum) - self.gap
     }
 }
@@ -144,9 +149,11 @@ pub struct Detector {
     /// The same as numbers, m. An inner room of zero: a slab may go through where the vertex is expected.
     inner: Vec<f32>,
     outer: Vec<f32>,
+    /// Only so many of the first vertices can have moved.
+    movers: usize,
     /// Whether each vertex is beyond its inner ball.
     beyond: Vec<bool>,
-    walls: Vec<Wall>,
+    walls: Walls,
     rows: Vec<ContactRow>,
 }
 
@@ -164,8 +171,9 @@ impl Detector {
             nearest: [Vec::new(), Vec::new()],
             inner: Vec::new(),
             outer: Vec::new(),
+            movers: usize::MAX,
             beyond: Vec::new(),
-            walls: Vec::new(),
+            walls: Walls::default(),
             rows: Vec::new(),
         }
     }
@@ -173,6 +181,15 @@ impl Detector {
     /// Forgets the collected pairs: the next detection searches anew. For particles that jumped, or a soup that changed.
     pub fn forget(&mut self) {
         self.pairs.forget();
+    }
+
+    /// Says that only so many of the first vertices move in this substep.
+    pub fn set_movers(&mut self, count: usize) {
+        self.movers = count;
+    }
+
+    fn moving_vertices(&self) -> usize {
+        self.movers.min(self.center.len())
     }
 
     /// How far every vertex may be from where it is expected, in any direction, m; along a slab it may go further.

@@ -6,20 +6,20 @@ use super::{F8, Particle};
 use crate::lanes::{LANES, Lane, SimdLevel, V3};
 use crate::transpose::Transpose;
 
-/// The mathematics of one stencil: R numbers from four positions (m).
-pub trait StencilKernel<const R: usize>: Copy {
+/// The mathematics of one stencil: R numbers from F vectors of each of its four particles (positions and ways, m).
+pub trait StencilKernel<const F: usize, const R: usize>: Copy {
     /// The numbers of one stencil, or of one in each lane.
-    fn apply<L: Lane>(&self, x: &[V3<L>; 4], like: L) -> [L; R];
+    fn apply<L: Lane>(&self, x: &[[V3<L>; 4]; F], like: L) -> [L; R];
 }
 
 /// Runs the kernel over all stencils; the numbers of stencil i are in lane i % 8 of block i / 8. Further lanes of the last block mean nothing.
 ///
 /// # Panics
 /// If a stencil names a particle that does not exist.
-pub fn stencils<K: StencilKernel<R>, const R: usize>(
+pub fn stencils<K: StencilKernel<F, R>, const F: usize, const R: usize>(
     level: SimdLevel,
     kernel: K,
-    x: &[Particle],
+    fields: [&[Particle]; F],
     stencils: &[[u32; 4]],
     out: &mut Vec<[F8; R]>,
 ) {
@@ -32,21 +32,21 @@ pub fn stencils<K: StencilKernel<R>, const R: usize>(
     let (blocks, tail) = out.split_at_mut(whole.len());
     for (list, out) in [(whole, blocks), (&[last][..], tail)] {
         match level {
-            SimdLevel::Scalar => one_by_one(kernel, x, list, out),
+            SimdLevel::Scalar => one_by_one(kernel, fields, list, out),
             SimdLevel::Wide(level) => on_level!(
                 level,
-                simd => wide(simd, kernel, x, list, out),
-                otherwise one_by_one(kernel, x, list, out)
+                simd => wide(simd, kernel, fields, list, out),
+                otherwise one_by_one(kernel, fields, list, out)
             ),
         }
     }
 }
 
 #[inline(always)]
-fn wide<S: Transpose, K: StencilKernel<R>, const R: usize>(
+fn wide<S: Transpose, K: StencilKernel<F, R>, const F: usize, const R: usize>(
     simd: S,
     kernel: K,
-    x: &[Particle],
+    fields: [&[Particle]; F],
     list: &[[[u32; 4]; LANES]],
     out: &mut [[F8; R]],
 ) {
@@ -60,17 +60,20 @@ fn wide<S: Transpose, K: StencilKernel<R>, const R: usize>(
             }
         }
         let highest = highest[0].max(highest[1]).max(highest[2].max(highest[3]));
-        assert!((highest as usize) < x.len(), "a stencil leaves the particles");
-        let mut points = [V3 { x: zero, y: zero, z: zero }; 4];
-        for n in 0..4 {
-            let mut rows = [f32x4::splat(simd, 0.0); LANES];
-            for lane in 0..LANES {
-                // SAFETY: not above the highest, which is in bounds.
-                let particle = unsafe { x.get_unchecked(stencils[lane][n] as usize) };
-                rows[lane] = f32x4::simd_from(simd, particle.to_array());
+        let mut points = [[V3 { x: zero, y: zero, z: zero }; 4]; F];
+        for f in 0..F {
+            let field = fields[f];
+            assert!((highest as usize) < field.len(), "a stencil leaves the particles");
+            for n in 0..4 {
+                let mut rows = [f32x4::splat(simd, 0.0); LANES];
+                for lane in 0..LANES {
+                    // SAFETY: not above the highest, which is in bounds.
+                    let particle = unsafe { field.get_unchecked(stencils[lane][n] as usize) };
+                    rows[lane] = f32x4::simd_from(simd, particle.to_array());
+                }
+                let [x, y, z, _] = simd.to_columns(rows);
+                points[f][n] = V3 { x, y, z };
             }
-            let [x, y, z, _] = simd.to_columns(rows);
-            points[n] = V3 { x, y, z };
         }
         let values = kernel.apply(&points, zero);
         for r in 0..R {
@@ -79,17 +82,19 @@ fn wide<S: Transpose, K: StencilKernel<R>, const R: usize>(
     }
 }
 
-fn one_by_one<K: StencilKernel<R>, const R: usize>(
+fn one_by_one<K: StencilKernel<F, R>, const F: usize, const R: usize>(
     kernel: K,
-    x: &[Particle],
+    fields: [&[Particle]; F],
     list: &[[[u32; 4]; LANES]],
     out: &mut [[F8; R]],
 ) {
     for (stencils, out) in list.iter().zip(out) {
         for lane in 0..LANES {
-            let points = stencils[lane].map(|i| {
-                let [x, y, z] = x[i as usize].p;
-                V3 { x, y, z }
+            let points = fields.map(|field| {
+                stencils[lane].map(|i| {
+                    let [x, y, z] = field[i as usize].p;
+                    V3 { x, y, z }
+                })
             });
             let values = kernel.apply(&points, 0.0);
             for r in 0..R {

@@ -39,8 +39,8 @@ impl Detector {
     /// Whether any vertex is so far from where it was expected that it may have contacts which are not known.
     pub fn strayed(&self, team: &mut Team, x: &[Particle]) -> bool {
         let count = AtomicUsize::new(0);
-        let (center, outer) = (&self.center[..], &self.outer[..]);
-        let x = &x[..center.len()];
+        let n = self.moving_vertices();
+        let (center, outer, x) = (&self.center[..n], &self.outer[..n], &x[..n]);
         team.run(|worker| {
             let range = worker.share(x.len(), GRAIN);
             let all = x[range.clone()].iter().zip(&center[range.clone()]).zip(&outer[range]);
@@ -66,13 +66,14 @@ impl Detector {
         pressed: impl Fn(usize) -> bool + Sync,
         inside: impl Fn(Vec3) -> Option<(f32, Vec3)> + Sync,
     ) -> Clamped {
-        let n = self.center.len();
+        let n = self.moving_vertices();
         let (x, wanted) = (&mut x[..n], &mut wanted[..n]);
-        self.beyond.resize(n, false);
+        self.beyond.clear();
+        self.beyond.resize(self.center.len(), false);
         let (center, inner, outer) = (&self.center[..], &self.inner[..], &self.outer[..]);
         // Those within the inner ball cannot break any bound; of the others some may go on along their slabs.
         let count = AtomicUsize::new(0);
-        team.for_each_chunk2(&mut self.beyond, wanted, GRAIN, |first, beyond, wanted| {
+        team.for_each_chunk2(&mut self.beyond[..n], wanted, GRAIN, |first, beyond, wanted| {
             let range = first..first + beyond.len();
             let all = x[range.clone()].iter().zip(&center[range.clone()]).zip(&inner[range]);
             let mut here = 0;
@@ -93,21 +94,20 @@ impl Detector {
         }
         // What stops them, vertex by vertex, in an order that does not depend on threads.
         let (beyond, k) = (&self.beyond[..], self.done as f32);
-        self.walls.clear();
+        let Walls { all, sorted, starts } = &mut self.walls;
+        all.clear();
         for findings in &self.findings {
-            findings.slabs.iter().for_each(|slab| slab.walls(beyond, k, &mut self.walls));
+            findings.slabs.iter().for_each(|slab| slab.walls(beyond, k, all));
         }
-        self.walls.sort_unstable_by_key(|wall| (wall.vertex, wall.number));
-        let walls = &self.walls[..];
+        sort_by_vertex(beyond.len(), all, starts, sorted);
+        let (walls, starts) = (&sorted[..], &starts[..]);
         let [outside, lost, within] = [0; 3].map(AtomicUsize::new);
         let origin = &self.origin[..];
         team.for_each_chunk2(x, wanted, GRAIN, |first, x, wanted| {
-            let mut walls = &walls[walls.partition_point(|wall| (wall.vertex as usize) < first)..];
             let mut here = Clamped::default();
             for (i, (x, wanted)) in x.iter_mut().zip(wanted).enumerate().filter(|(i, _)| beyond[first + i]) {
                 let v = first + i;
-                walls = &walls[walls.iter().take_while(|wall| (wall.vertex as usize) < v).count()..];
-                let own = &walls[..walls.iter().take_while(|wall| wall.vertex as usize == v).count()];
+                let own = &walls[starts[v] as usize..starts[v + 1] as usize];
                 let c = Vec3::from(origin[v].p);
                 let room = Room { walls: own, middle: Vec3::from(center[v].p) - c, radius: outer[v] };
                 let way = Vec3::from(x.p) - c;
@@ -140,16 +140,42 @@ impl Detector {
     }
 }
 
+/// What stops vertices.
+#[derive(Debug, Default)]
+pub(super) struct Walls {
+    all: Vec<Wall>,
+    /// The same in order of vertices, and where those of each begin.
+    sorted: Vec<Wall>,
+    starts: Vec<u32>,
+}
+
+/// Sorts walls by their vertices, of which there are n; those of one vertex stay in order.
+fn sort_by_vertex(n: usize, all: &[Wall], starts: &mut Vec<u32>, sorted: &mut Vec<Wall>) {
+    starts.clear();
+    starts.resize(n + 2, 0);
+    all.iter().for_each(|wall| starts[wall.vertex as usize + 2] += 1);
+    for v in 2..n + 2 {
+        starts[v] += starts[v - 1];
+    }
+    sorted.clear();
+    sorted.resize(all.len(), Wall { vertex: 0, inward: Vec3::ZERO, level: 0.0, room: 0.0, contact: false });
+    for wall in all {
+        // Once all are in their places, each of these is one further on.
+        let next = &mut starts[wall.vertex as usize + 1];
+        sorted[*next as usize] = *wall;
+        *next += 1;
+    }
+}
+
 /// A vertex at y from its origin keeps inward·y ≥ level, m.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wall {
     vertex: u32,
-    /// In the order in which they were found.
-    number: u32,
     inward: Vec3,
     level: f32,
     /// Of its slab: below zero, the vertex stays at its origin or goes inward by as much.
     room: f32,
+    contact: bool,
 }
 
 impl Wall {
@@ -178,7 +204,7 @@ impl Room<'_> {
         (y - self.middle).length_squared() <= most * most && self.walls.iter().all(|wall| wall.holds(y))
     }
 
-    /// Puts y into the ball, and then behind one wall after the other; says whether any was in the way.
+    /// Puts y into the ball, and then behind one wall after the other; says whether any contact was in the way.
     fn project(&self, y: &mut Vec3) -> bool {
         let off = *y - self.middle;
         let length = off.length();
@@ -190,13 +216,13 @@ impl Room<'_> {
             let short = wall.level - wall.inward.dot(*y);
             if short > 0.0 {
                 *y += wall.inward * short;
-                moved = true;
+                moved |= wall.contact;
             }
         }
         moved
     }
 
-    /// A place near y, if there is any, and whether a wall had a part in it. Along a wall it goes on; where there is no way past several, it is cut
+    /// A place near y, if there is any, and whether a contact had a part in it. Along a wall it goes on; where there is no way past several, it is cut
     /// short towards one of `from`.
     fn along(&self, mut y: Vec3, from: [Vec3; 2]) -> (Option<Vec3>, bool) {
         let mut stopped = false;
@@ -207,7 +233,8 @@ impl Room<'_> {
             }
         }
         let from = from.into_iter().find(|&from| self.holds(from));
-        (from.map(|from| halve(from, y, |y| self.holds(y))), true)
+        let contact = self.walls.iter().any(|wall| wall.contact);
+        (from.map(|from| halve(from, y, |y| self.holds(y))), contact)
     }
 
     /// The same place, or one nearby that is not inside of anything: along its surface, or back towards one of `from`. Where it was inside before, it may have to stay there.
@@ -256,7 +283,7 @@ impl Slab {
                 (-Vec3::from(self.normal), -self.speed)
             };
             let level = k * speed - self.room;
-            walls.push(Wall { vertex, number: walls.len() as u32, inward, level, room: self.room });
+            walls.push(Wall { vertex, inward, level, room: self.room, contact: self.contact });
         }
     }
 }

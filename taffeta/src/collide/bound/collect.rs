@@ -53,7 +53,7 @@ impl List {
     }
 
     /// Keeps what is nearer than `limit` (m), by bins of distance.
-    fn file(&mut self, raw: &[[u32; 4]], low: &[[F8; 2]], limit: f32, bins: &mut Vec<u8>) {
+    fn file(&mut self, raw: &[[u32; 4]], low: &[[F8; 1]], limit: f32, bins: &mut Vec<u8>) {
         let scale = BINS as f32 / limit;
         let mut counts = [0u32; BINS + 1];
         bins.clear();
@@ -126,7 +126,7 @@ pub(super) struct Batch {
 struct Scratch {
     pairs: Vec<([u32; 2], f32)>,
     raw: [Vec<[u32; 4]>; 2],
-    low: Vec<[F8; 2]>,
+    low: Vec<[F8; 1]>,
     bins: Vec<u8>,
 }
 
@@ -407,12 +407,12 @@ impl Collection {
     fn collect(&mut self, team: &mut Team, level: SimdLevel, soup: &Soup, x: &[Particle], horizon: &Horizon) {
         let base = horizon.reach + 2.0 * horizon.margin + horizon.epsilon;
         self.boxes.refit_some(team, soup, x, 0.5 * base, &self.chosen);
-        let (kinds, patches) = (self.kinds, self.boxes.view(soup));
+        let (kinds, patches, surveys) = (self.kinds, self.boxes.view(soup), &self.surveys[..]);
         team.for_each_item(&mut self.batches, |k, batch| {
             let Batch { pieces, work } = batch;
             for (i, piece) in pieces.iter_mut().enumerate().filter(|(_, piece)| piece.stale) {
                 let g = (k * BATCH + i) as u32;
-                piece.collect(level, soup, &patches, g, x, base, kinds, work);
+                piece.collect(level, soup, &patches, g, x, base, kinds, surveys, work);
             }
         });
     }
@@ -429,14 +429,17 @@ impl Piece {
         x: &[Particle],
         base: f32,
         kinds: [bool; 2],
+        surveys: &[Survey],
         work: &mut Scratch,
     ) {
         self.limit = base;
         work.pairs.clear();
         for partner in &mut self.partners {
             (partner.limit, partner.used) = (base + partner.slack, 0.0);
-            self.limit = self.limit.max(partner.limit);
-            work.pairs.push(([patch, partner.patch], partner.slack));
+            if apart(&surveys[patch as usize].at, &surveys[partner.patch as usize].at) < partner.limit {
+                self.limit = self.limit.max(partner.limit);
+                work.pairs.push(([patch, partner.patch], partner.slack));
+            }
         }
         let [points, segments] = &mut work.raw;
         points.clear();

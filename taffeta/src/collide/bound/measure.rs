@@ -20,45 +20,73 @@ const PAST: f32 = 0.1;
 /// Two sides that go past each other at more than this part of their gap are no contact, if the direction between them is another by a cosine below this.
 const PASSING: f32 = 0.4;
 const ASLANT: f32 = 0.95;
-/// A slack that is less than this part of a distance need not be known better.
-const SLIGHT: f32 = 0.05;
 /// Two sides that are expected to be left with less than this part of their distance are kept apart by a slab.
 const LEFT: f32 = 0.25;
 
-/// A distance that is never too large, or [`UNSURE`]; and whether the closest points are inside both sides.
+/// A distance that is never too large, or [`UNSURE`].
 #[derive(Clone, Copy)]
 struct Low(Kind);
 
-impl StencilKernel<2> for Low {
+impl StencilKernel<1, 1> for Low {
     #[inline(always)]
-    fn apply<L: Lane>(&self, x: &[V3<L>; 4], like: L) -> [L; 2] {
-        let near = proximity::near(self.0, x, like.like(f32::EPSILON));
-        let (distance, doubt) = (near.squared.sqrt(), near.doubt_squared.sqrt());
-        // Where doubt is above a sixteenth, double precision has to tell.
-        let low = distance.select_lt(doubt * like.like(16.0), like.like(UNSURE), distance - doubt);
-        [low, near.inner]
+    fn apply<L: Lane>(&self, [x]: &[[V3<L>; 4]; 1], like: L) -> [L; 1] {
+        [low(&proximity::near(self.0, x, like.like(f32::EPSILON)))]
     }
+}
+
+/// A distance that is never too large, or [`UNSURE`].
+#[inline(always)]
+fn low<L: Lane>(near: &proximity::Near<L>) -> L {
+    let (distance, doubt) = (near.squared.sqrt(), near.doubt_squared.sqrt());
+    // Where doubt is above a sixteenth, double precision has to tell.
+    distance.select_lt(doubt * doubt.like(16.0), doubt.like(UNSURE), distance - doubt)
+}
+
+/// The same; whether the closest points are inside both sides; how wide the slab between both sides is along the direction of their distance; and how far they are expected to go
+/// against each other along it in a substep.
+#[derive(Clone, Copy)]
+struct Closing(Kind);
+
+impl StencilKernel<2, 4> for Closing {
+    #[inline(always)]
+    fn apply<L: Lane>(&self, [x, u]: &[[V3<L>; 4]; 2], like: L) -> [L; 4] {
+        let near = proximity::near(self.0, x, like.like(f32::EPSILON));
+        let (n, width) = across(self.0, x, &near.weights, like);
+        let along = [n.dot(u[0]), n.dot(u[1]), n.dot(u[2]), n.dot(u[3])];
+        let closing = match self.0 {
+            Kind::PointTriangle => along[1].max(along[2].max(along[3])) - along[0],
+            Kind::SegmentSegment => along[2].max(along[3]) - along[0].min(along[1]),
+        };
+        [low(&near), near.inner, width, closing]
+    }
+}
+
+/// The direction from the second side to the first, by the weights of their closest points, and how wide the slab along it is that has one side on each side of it.
+#[inline(always)]
+fn across<L: Lane>(kind: Kind, x: &[V3<L>; 4], w: &[L; 4], like: L) -> (V3<L>, L) {
+    // From the first point, so that far from the origin nothing is lost.
+    let (a, b, c) = (x[1] - x[0], x[2] - x[0], x[3] - x[0]);
+    let between = a * w[1] + b * w[2] + c * w[3];
+    let length = between.length_squared().sqrt();
+    let n = between * (like.like(1.0) / (length + like.like(f32::MIN_POSITIVE)));
+    let (a, b, c) = (n.dot(a), n.dot(b), n.dot(c));
+    let width = match kind {
+        Kind::PointTriangle => like.like(0.0) - a.max(b.max(c)),
+        Kind::SegmentSegment => a.min(like.like(0.0)) - b.max(c),
+    };
+    (n, width)
 }
 
 /// Weights, direction, distance, and how wide the slab along the direction is that has one side on each side of it.
 #[derive(Clone, Copy)]
 struct Closest(Kind);
 
-impl StencilKernel<9> for Closest {
+impl StencilKernel<1, 9> for Closest {
     #[inline(always)]
-    fn apply<L: Lane>(&self, x: &[V3<L>; 4], like: L) -> [L; 9] {
+    fn apply<L: Lane>(&self, [x]: &[[V3<L>; 4]; 1], like: L) -> [L; 9] {
         let near = proximity::near(self.0, x, like.like(f32::EPSILON));
         let w = near.weights;
-        // From the first point, so that far from the origin nothing is lost.
-        let (a, b, c) = (x[1] - x[0], x[2] - x[0], x[3] - x[0]);
-        let between = a * w[1] + b * w[2] + c * w[3];
-        let length = between.length_squared().sqrt();
-        let n = between * (like.like(1.0) / (length + like.like(f32::MIN_POSITIVE)));
-        let (a, b, c) = (n.dot(a), n.dot(b), n.dot(c));
-        let width = match self.0 {
-            Kind::PointTriangle => like.like(0.0) - a.max(b.max(c)),
-            Kind::SegmentSegment => a.min(like.like(0.0)) - b.max(c),
-        };
+        let (n, width) = across(self.0, x, &w, like);
         [w[0], w[1], w[2], w[3], n.x, n.y, n.z, near.squared.sqrt(), width]
     }
 }
@@ -91,6 +119,8 @@ pub(super) struct Slab {
     pub room: f32,
     /// How far the slab moves along its normal in a substep, m.
     pub speed: f32,
+    /// Whether it belongs to a row, or only keeps sides apart.
+    pub contact: bool,
     pub kind: Kind,
 }
 
@@ -102,7 +132,7 @@ pub(super) struct Findings {
     pub measured: usize,
     /// The least distance, m.
     pub nearest: f32,
-    low: Vec<[F8; 2]>,
+    low: Vec<[F8; 4]>,
     close: Vec<[u32; 4]>,
     /// The gap of each, and whether it may be a row.
     close_gaps: Vec<(f32, bool)>,
@@ -134,32 +164,33 @@ impl Findings {
     fn measure(&mut self, view: &View<'_>, kind: Kind, stencils: &[[u32; 4]], gaps: &[f32], slack: f32) {
         let settings = view.settings;
         let far = settings.reach + slack;
-        distances(view.level, kind, view.x, stencils, &mut self.low);
-        let blocks = self.low.iter().zip(stencils.chunks(LANES)).zip(gaps.chunks(LANES));
-        for (([low, inner], stencils), gaps) in blocks {
+        let Findings { nearest, low, close, close_gaps, .. } = self;
+        crate::wide::stencils(view.level, Closing(kind), [view.x, view.ways], stencils, low);
+        let blocks = low.iter().zip(stencils.chunks(LANES)).zip(gaps.chunks(LANES));
+        for (([low, inner, width, closing], stencils), gaps) in blocks {
             for (i, stencil) in stencils.iter().enumerate() {
-                let (low, gap) = (low.0[i], gaps[i]);
+                let (mut low, gap) = (low.0[i], gaps[i]);
+                if low == UNSURE {
+                    low = proximity::lower_distance(kind, stencil.map(|v| view.at(v)));
+                }
                 if low >= far {
                     continue;
                 }
-                self.nearest = self.nearest.min(low);
-                // At worst they go straight against each other.
-                let end = low - view.epsilon - slack;
+                *nearest = nearest.min(low);
+                // At worst they go straight against each other; the direction between them may tell more.
+                let (mut end, width) = (low - slack, width.0[i].min(low));
+                if width > 0.5 * low {
+                    end = end.max(width - view.steps * closing.0[i].max(0.0));
+                }
+                end -= view.epsilon;
                 if end >= NEAR * gap + settings.early && end > LEFT * low {
-                    let room = view.whole(stencil) * settings.room(end, gap, false);
-                    if slack < SLIGHT * end {
-                        view.lower(stencil, room);
-                        continue;
-                    }
-                    // Most pairs have others beside them that are nearer.
-                    if view.no_less(stencil, room) {
-                        continue;
-                    }
+                    view.lower(stencil, view.whole(stencil) * settings.room(end, gap, false));
+                    continue;
                 }
                 // Where an end of an edge is closest, its vertex and the triangles beside the other edge are as close.
                 let inside = inner.0[i] != 0.0 || kind == Kind::PointTriangle;
-                self.close.push(*stencil);
-                self.close_gaps.push((gap, inside));
+                close.push(*stencil);
+                close_gaps.push((gap, inside));
             }
         }
     }
@@ -167,16 +198,15 @@ impl Findings {
     /// Rooms, slabs and rows of what is close.
     fn judge(&mut self, view: &View<'_>, kind: Kind) {
         let (soup, x) = (view.soup, view.x);
-        stencils(view.level, Closest(kind), x, &self.close, &mut self.closest);
+        stencils(view.level, Closest(kind), [x], &self.close, &mut self.closest);
         for (i, (&particles, &(gap, inside))) in self.close.iter().zip(&self.close_gaps).enumerate() {
             let (row, width) = row(kind, particles, gap, lane(&self.closest, i), x);
             let (listed, slab) = view.judge(&row, width);
-            self.slabs.extend(slab);
-            if !listed {
-                continue;
-            }
             let corners = [row.weights[1], row.weights[2], row.weights[3]].map(|w| -w);
-            if inside && (kind == Kind::SegmentSegment || soup.reports(&particles, corners, x)) {
+            let contact =
+                listed && inside && (kind == Kind::SegmentSegment || soup.reports(&particles, corners, x));
+            self.slabs.extend(slab.map(|slab| Slab { contact, ..slab }));
+            if contact {
                 self.rows.push(row);
             }
         }
@@ -225,6 +255,11 @@ pub(super) fn first_side(kind: Kind) -> usize {
 
 impl View<'_> {
     #[inline(always)]
+    fn at(&self, v: u32) -> Vec3 {
+        Vec3::from(self.x[v as usize].p)
+    }
+
+    #[inline(always)]
     fn way(&self, v: u32) -> Vec3 {
         Vec3::from(self.ways[v as usize].p)
     }
@@ -233,13 +268,6 @@ impl View<'_> {
     #[inline(always)]
     fn whole(&self, stencil: &[u32; 4]) -> f32 {
         if self.soup.meets_still(stencil) { 2.0 } else { 1.0 }
-    }
-
-    /// Whether none of the four has more room than this already, m.
-    #[inline(always)]
-    fn no_less(&self, stencil: &[u32; 4], room: f32) -> bool {
-        let room = room.to_bits();
-        stencil.iter().all(|&v| self.nearest[1][v as usize].load(Ordering::Relaxed) <= room)
     }
 
     /// Lowers the rooms of all four with regard to all pairs, and to those without a slab, m.
@@ -332,8 +360,10 @@ impl View<'_> {
             }
             lower(&self.nearest[0], v, (room - self.steps * towards).max(0.0));
         }
-        let slab = Slab { particles: row.particles, normal: n.into(), room, speed, kind: row.kind };
-        (listed && !passes, Some(slab))
+        let listed = listed && !passes;
+        let (particles, kind) = (row.particles, row.kind);
+        let slab = Slab { particles, normal: n.into(), room, speed, contact: listed, kind };
+        (listed, Some(slab))
     }
 }
 
@@ -374,15 +404,15 @@ fn lane<const R: usize>(blocks: &[[F8; R]], i: usize) -> [f32; R] {
     std::array::from_fn(|r| block[r].0[i % LANES])
 }
 
-/// Distances that are never too large, m, and whether the closest points are inside.
+/// Distances that are never too large, m.
 pub(super) fn distances(
     level: SimdLevel,
     kind: Kind,
     x: &[Particle],
     list: &[[u32; 4]],
-    low: &mut Vec<[F8; 2]>,
+    low: &mut Vec<[F8; 1]>,
 ) {
-    stencils(level, Low(kind), x, list, low);
+    stencils(level, Low(kind), [x], list, low);
     for (block, list) in low.iter_mut().zip(list.chunks(LANES)) {
         if block[0].0.iter().all(|&low| low >= 0.0) {
             continue;
