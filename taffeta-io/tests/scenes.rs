@@ -112,6 +112,30 @@ fn sdf_collision_pushes_the_cloth_about() {
     assert!(reached > 0.3, "the ball carries the cloth along: {reached} m");
 }
 
+/// Friction is no more than μ times what the ball really pushes, however few the iterations are.
+#[test]
+fn sdf_collision_slides_over_the_ball_by_descent() {
+    let worst = |method: &str, sets: &[&str]| {
+        let method = format!("simulation.method={method}");
+        let mut sim = scene("sdf-collision", &[&[method.as_str()], sets].concat());
+        (0..240).fold(0.0f32, |worst, _| {
+            run(&mut sim, 1);
+            worst.max(stretch(&sim))
+        })
+    };
+    let converged = worst("newton", &[]);
+    for method in ["implicit", "implicit-chebyshev"] {
+        let (rough, smooth) = (worst(method, &[]), worst(method, &["collider.0.friction=0"]));
+        let many = worst(method, &["simulation.iterations=64"]);
+        println!(
+            "{method}: {rough} with friction, {smooth} without, {many} with 64 iterations, newton {converged}"
+        );
+        // Four iterations let the cloth stretch where the ball hits it; friction of 0.1 must not add much to that.
+        assert!(rough < 1.2 * smooth + 0.1, "{method}: {rough} with friction, {smooth} without");
+        assert!(many < 1.3 * converged, "{method}: {many} with 64 iterations, newton {converged}");
+    }
+}
+
 #[test]
 fn friction_carries_the_cloth_along() {
     // With friction the cloth follows the ball; without it slides off to the ground.
@@ -344,16 +368,20 @@ fn strip_stretches_by_one_per_cent() {
 
 #[test]
 fn incline_slides_with_the_right_acceleration_or_holds() {
-    let slide = |friction: f32| {
-        let mut sim = scene("incline", &[&format!("collider.0.friction={friction}")]);
+    let slide = |method: &str, friction: f32| {
+        let sets = [format!("simulation.method={method}"), format!("collider.0.friction={friction}")];
+        let mut sim = scene("incline", &sets.each_ref().map(String::as_str));
         let before = sim.positions()[40];
         run(&mut sim, 60);
         distance(before, sim.positions()[40])
     };
     let (sin, cos) = 20f32.to_radians().sin_cos();
     let expected = 0.5 * 9.81 * (sin - 0.3 * cos);
-    assert!((slide(0.3) / expected - 1.0).abs() < 0.02, "{} m, not {expected} m", slide(0.3));
-    assert!(slide(0.37) < 1e-4, "{} m", slide(0.37));
+    for method in ["xpbd", "implicit", "implicit-chebyshev"] {
+        let (slides, holds) = (slide(method, 0.3), slide(method, 0.37));
+        assert!((slides / expected - 1.0).abs() < 0.02, "{method}: {slides} m, not {expected} m");
+        assert!(holds < 1e-4, "{method}: {holds} m");
+    }
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub struct Contacts {
     push: Vec<f32>,
     /// Which collider pushed, as a number that lanes can compare.
     body: Vec<f32>,
+    /// The push an iteration ago, m; empty until [`hold`](Self::hold) is used.
+    last: Vec<f32>,
 }
 
 /// Particles handed to a thread at a time.
@@ -39,7 +41,7 @@ const GRAIN: usize = 64;
 impl Contacts {
     /// No contacts for `particles` particles.
     pub fn new(particles: usize) -> Self {
-        Contacts { push: vec![0.0; particles], body: vec![0.0; particles] }
+        Contacts { push: vec![0.0; particles], body: vec![0.0; particles], last: Vec::new() }
     }
 
     /// How many particles there are.
@@ -71,6 +73,7 @@ impl Contacts {
     pub fn clear(&mut self) {
         self.push.fill(0.0);
         self.body.fill(0.0);
+        self.last.fill(0.0);
     }
 
     /// Runs a kernel over the particles of a cloth. Says whether it changed anything.
@@ -111,9 +114,18 @@ impl Contacts {
         }
     }
 
-    /// Puts particles that are too near back, for methods that look for the way from the prediction `y`: it is changed
-    /// along with the positions. The push is taken from how stiffly they resist: `ratio` is their stiffness as
-    /// a multiple of m/h², and they have just made `rate` of a full step. Each call counts anew.
+    /// Puts particles that are too near back, for methods that iterate on the way u = x − y from the prediction: it is changed along
+    /// with the positions. An iteration was
+    ///
+    /// u⁺ = u + rate (f − u m/h²)/D + momentum (u − u⁻),
+    ///
+    /// with elastic forces f; `ratio` is D h²/m. What colliders did to the way, s, is a part of u, so every iteration keeps as much of it as of u
+    /// itself:
+    ///
+    /// s⁺ = s (1 − rate/ratio) + momentum (s − s⁻) + what it takes now to get to the margin, but no less than zero.
+    ///
+    /// It is the push. Taken from the last iteration alone, as D times the way that was put back, it would have in it all the forces that
+    /// are not balanced yet, a hundred times too much where the cloth is stiff, and friction would nail the cloth to the collider.
     pub fn hold(
         &mut self,
         team: &mut Team,
@@ -123,34 +135,42 @@ impl Contacts {
         x: &mut [Particle],
         way: &mut [[f32; 3]],
         ratio: &[f32],
-        rate: f32,
+        [rate, momentum]: [f32; 2],
     ) {
+        self.last.resize(self.push.len(), 0.0);
+        team.for_each_chunk2(&mut self.push, &mut self.last, GRAIN, |first, push, last| {
+            for ((push, last), ratio) in push.iter_mut().zip(last).zip(&ratio[first..]) {
+                let kept = *push * (1.0 - rate / ratio) + momentum * (*push - *last);
+                *last = std::mem::replace(push, kept.max(0.0));
+            }
+        });
         for cloth in &model.cloths {
             let vertices = cloth.vertices.clone();
-            let (ratio, y) = (&ratio[vertices.clone()], &y[vertices.clone()]);
             let (push, number) = (&mut self.push[vertices.clone()], &mut self.body[vertices.clone()]);
-            let (x, way) = (&mut x[vertices.clone()], &mut way[vertices]);
-            let at = &*x;
+            let (x, y) = (&mut x[vertices.clone()], &y[vertices.clone()]);
+            let way = &mut way[vertices];
             team.for_each_chunk3(way, push, number, GRAIN, |first, way, push, number| {
-                for (k, way) in way.iter_mut().enumerate() {
-                    push[k] = 0.0;
-                    let Particle { mut p, w } = at[first + k];
-                    for (body_index, body) in bodies.iter().enumerate().filter(|_| w > 0.0) {
-                        let Some((d, n)) = body.near(p.into(), cloth.margin) else { continue };
-                        let depth = cloth.margin - d;
-                        *way = (Vec3::from(*way) + n * depth).into();
-                        p = (Vec3::from(y[first + k].p) + Vec3::from(*way)).into();
-                        let pushed = depth * ratio[first + k] / rate;
-                        if pushed > push[k] {
+                for (k, y) in y[first..first + way.len()].iter().enumerate().filter(|(_, y)| y.w > 0.0) {
+                    let (y, mut u) = (Vec3::from(y.p), Vec3::from(way[k]));
+                    for (body_index, body) in bodies.iter().enumerate() {
+                        let same = number[k] == body_index as f32;
+                        let before = if same { push[k] } else { 0.0 };
+                        // As in `Push`.
+                        let reach = if before > 0.0 { f32::INFINITY } else { cloth.margin };
+                        let Some((d, n)) = body.near(y + u, reach) else { continue };
+                        let pushed = (before + cloth.margin - d).max(0.0);
+                        u += n * (pushed - before);
+                        if same || pushed > push[k] {
                             (push[k], number[k]) = (pushed, body_index as f32);
                         }
                     }
+                    way[k] = u.into();
                 }
             });
-            let (way, push) = (&*way, &self.push[cloth.vertices.clone()]);
+            let way = &*way;
             team.for_each_chunk(x, GRAIN, |first, x| {
-                for (k, x) in x.iter_mut().enumerate().filter(|(k, _)| push[first + k] > 0.0) {
-                    x.p = (Vec3::from(y[first + k].p) + Vec3::from(way[first + k])).into();
+                for ((x, y), way) in x.iter_mut().zip(&y[first..]).zip(&way[first..]) {
+                    x.p = (Vec3::from(y.p) + Vec3::from(*way)).into();
                 }
             });
         }
