@@ -134,8 +134,8 @@ pub trait Lanes: Lane {
     fn any_positive(self) -> bool;
     /// All of them; those beyond [`COUNT`](Self::COUNT) are zero.
     fn to_lanes(self) -> [f32; LANES];
-    /// The first [`COUNT`](Self::COUNT) of `lanes`.
-    fn from_lanes(self, lanes: [f32; LANES]) -> Self;
+    /// The first [`COUNT`](Self::COUNT) of `lanes`. Takes `self` as [`like`](Lane::like) does.
+    fn like_lanes(self, lanes: [f32; LANES]) -> Self;
 }
 
 impl Lanes for f32 {
@@ -151,7 +151,7 @@ impl Lanes for f32 {
         lanes
     }
     #[inline(always)]
-    fn from_lanes(self, lanes: [f32; LANES]) -> f32 {
+    fn like_lanes(self, lanes: [f32; LANES]) -> f32 {
         lanes[0]
     }
 }
@@ -167,7 +167,7 @@ impl<S: Simd> Lanes for f32x8<S> {
         self.into()
     }
     #[inline(always)]
-    fn from_lanes(self, lanes: [f32; LANES]) -> Self {
+    fn like_lanes(self, lanes: [f32; LANES]) -> Self {
         f32x8::simd_from(self.simd, lanes)
     }
 }

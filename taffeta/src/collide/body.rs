@@ -304,7 +304,7 @@ fn baked_distances<L: Lanes>(grid: &DistanceGrid, p: V3<L>) -> (L, V3<L>) {
         (n[0][lane], n[1][lane], n[2][lane]) = (normal.x, normal.y, normal.z);
     }
     let like = p.x;
-    (like.from_lanes(d), V3 { x: like.from_lanes(n[0]), y: like.from_lanes(n[1]), z: like.from_lanes(n[2]) })
+    (like.like_lanes(d), V3 { x: like.like_lanes(n[0]), y: like.like_lanes(n[1]), z: like.like_lanes(n[2]) })
 }
 
 /// The mesh of a collider, checked and scaled.
