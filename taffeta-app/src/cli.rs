@@ -90,6 +90,23 @@ every frame when the name has %04d; .csv holds metrics per frame and .svg their 
 Exits with 0 when done, 2 if something asked for is wrong (then nothing is written), 1 if the simulation or the writing \
 failed, 130 after Ctrl-C; what was simulated until then is written.";
 
+/// What is other than the scene says.
+#[derive(Args)]
+pub struct Changes {
+    /// Time of a frame, s [default: the scene's]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = above_zero)]
+    pub dt: Option<f32>,
+    /// Substeps of a frame [default: the scene's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    pub substeps: Option<u32>,
+    /// Iterations of a substep [default: the scene's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    pub iterations: Option<u32>,
+    /// Change any field of the scene, such as cloth.0.resolution=128; may be repeated
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+}
+
 #[derive(Args)]
 pub struct RunArgs {
     /// A name from `taffeta list scenes`, or a .toml file of your own
@@ -112,18 +129,8 @@ pub struct RunArgs {
     /// How much simulated time, in place of --frames
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = above_zero, conflicts_with = "frames")]
     pub seconds: Option<f32>,
-    /// Time of a frame, s [default: the scene's]
-    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = above_zero)]
-    pub dt: Option<f32>,
-    /// Substeps of a frame [default: the scene's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
-    pub substeps: Option<u32>,
-    /// Iterations of a substep [default: the scene's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
-    pub iterations: Option<u32>,
-    /// Change any field of the scene, such as cloth.0.resolution=128; may be repeated
-    #[arg(long, value_name = "PATH=VALUE")]
-    pub set: Vec<String>,
+    #[command(flatten)]
+    pub changes: Changes,
     /// Write a file, in the format of its ending; may be repeated
     #[arg(long, value_name = "FILE")]
     pub out: Vec<PathBuf>,
@@ -173,18 +180,8 @@ pub struct CompareArgs {
     /// How much simulated time the curves have, in place of --frames
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = above_zero, conflicts_with = "frames")]
     pub seconds: Option<f32>,
-    /// Time of a frame, s [default: the scene's]
-    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = above_zero)]
-    pub dt: Option<f32>,
-    /// Substeps of a frame [default: the scene's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
-    pub substeps: Option<u32>,
-    /// Iterations of a substep [default: the scene's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
-    pub iterations: Option<u32>,
-    /// Change any field of the scene, such as cloth.0.resolution=128; may be repeated
-    #[arg(long, value_name = "PATH=VALUE")]
-    pub set: Vec<String>,
+    #[command(flatten)]
+    pub changes: Changes,
     /// Write the report, a page that needs no network: a name that ends in .html
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,

@@ -45,11 +45,11 @@ pub fn run(args: &RunArgs) -> Result<(), Fault> {
 
 /// Loads the scene and applies the options that stand for fields of it.
 fn prepare(args: &RunArgs) -> Result<LoadedScene, Fault> {
-    let mut loaded = load(&args.scene, &args.set).map_err(Fault::input)?;
+    let mut loaded = load(&args.scene, &args.changes.set).map_err(Fault::input)?;
     let params = &mut loaded.scene.simulation;
-    params.dt = args.dt.unwrap_or(params.dt);
-    params.substeps = args.substeps.unwrap_or(params.substeps);
-    params.iterations = args.iterations.unwrap_or(params.iterations);
+    params.dt = args.changes.dt.unwrap_or(params.dt);
+    params.substeps = args.changes.substeps.unwrap_or(params.substeps);
+    params.iterations = args.changes.iterations.unwrap_or(params.iterations);
     if let Some(method) = &args.method {
         params.method = method.clone();
     }

@@ -1,23 +1,11 @@
 //! Scenes of contact: they start clean, and what is held and moved goes where it is told.
 
+mod common;
+
+use common::{run, scene};
 use glam::Vec3;
 use taffeta::Simulation;
-use taffeta_io::scene_file::{BUILT_IN, load};
-
-fn scene(name: &str, sets: &[&str]) -> Simulation {
-    let sets: Vec<String> = sets.iter().map(|s| s.to_string()).collect();
-    let mut sim = Simulation::new(&load(name, &sets).unwrap().scene).unwrap();
-    sim.set_threads(1);
-    sim
-}
-
-fn run(sim: &mut Simulation, frames: u32) {
-    let dt = sim.params().dt;
-    for _ in 0..frames {
-        let report = sim.step(dt);
-        assert!(report.failure.is_none(), "{}", report.failure.unwrap());
-    }
-}
+use taffeta_io::scene_file::BUILT_IN;
 
 #[test]
 fn all_scenes_start_clean() {

@@ -126,6 +126,52 @@ impl Lane for f64 {
     }
 }
 
+/// Numbers whose lanes can be looked at one by one: what decides whether work can be left out, and what no vector can do.
+pub trait Lanes: Lane {
+    /// How many there are.
+    const COUNT: usize;
+    /// Whether any is above zero.
+    fn any_positive(self) -> bool;
+    /// All of them; those beyond [`COUNT`](Self::COUNT) are zero.
+    fn to_lanes(self) -> [f32; LANES];
+    /// The first [`COUNT`](Self::COUNT) of `lanes`. Takes `self` as [`like`](Lane::like) does.
+    fn like_lanes(self, lanes: [f32; LANES]) -> Self;
+}
+
+impl Lanes for f32 {
+    const COUNT: usize = 1;
+    #[inline(always)]
+    fn any_positive(self) -> bool {
+        self > 0.0
+    }
+    #[inline(always)]
+    fn to_lanes(self) -> [f32; LANES] {
+        let mut lanes = [0.0; LANES];
+        lanes[0] = self;
+        lanes
+    }
+    #[inline(always)]
+    fn like_lanes(self, lanes: [f32; LANES]) -> f32 {
+        lanes[0]
+    }
+}
+
+impl<S: Simd> Lanes for f32x8<S> {
+    const COUNT: usize = LANES;
+    #[inline(always)]
+    fn any_positive(self) -> bool {
+        self.simd.any_true_mask32x8(self.simd.simd_gt_f32x8(self, f32x8::splat(self.simd, 0.0)))
+    }
+    #[inline(always)]
+    fn to_lanes(self) -> [f32; LANES] {
+        self.into()
+    }
+    #[inline(always)]
+    fn like_lanes(self, lanes: [f32; LANES]) -> Self {
+        f32x8::simd_from(self.simd, lanes)
+    }
+}
+
 /// atan2 in single precision, to 7e-7 relative, from IEEE operations alone so that all lanes and machines agree.
 ///
 /// On t = min/max in [0, 1], atan t = t (1 + s P(s)) with s = t²; P was fitted at Chebyshev nodes. The form keeps
@@ -160,6 +206,21 @@ pub struct V3<L> {
 }
 
 impl<L: Lane> V3<L> {
+    /// The same vector in every lane of a number like `like`.
+    #[inline(always)]
+    pub fn splat(like: L, [x, y, z]: [f32; 3]) -> Self {
+        V3 { x: like.like(x), y: like.like(y), z: like.like(z) }
+    }
+    /// In each lane `self` where `figure > 0`, else `otherwise`.
+    #[inline(always)]
+    pub fn where_positive(self, figure: L, otherwise: Self) -> Self {
+        let zero = figure.like(0.0);
+        V3 {
+            x: zero.select_lt(figure, self.x, otherwise.x),
+            y: zero.select_lt(figure, self.y, otherwise.y),
+            z: zero.select_lt(figure, self.z, otherwise.z),
+        }
+    }
     /// Dot product.
     #[inline(always)]
     pub fn dot(self, o: Self) -> L {

@@ -286,11 +286,11 @@ impl Simulation {
     /// Moves colliders and held particles to the end of the substep. `fraction` is the part of the frame's remaining way
     /// that things moved by the program go now. Says whether a held particle moved.
     fn animate(&mut self, h: f32, fraction: f32, clock: &mut Stopwatch) -> bool {
-        let Simulation { model, state, bodies, team, .. } = self;
+        let Simulation { model, state, bodies, contacts, team, level, .. } = self;
         for body in bodies.iter_mut() {
             body.advance(state.time, fraction);
         }
-        if Contacts::clear_fast_colliders(team, model, bodies, &mut state.x) {
+        if contacts.clear_fast_colliders(team, *level, model, bodies, &mut state.x) {
             self.bound(h, clock);
         }
         let Simulation { model, state, .. } = self;
@@ -423,8 +423,8 @@ impl Simulation {
             layers.rub(&mut self.team, self.level, &self.state.start, &mut self.state.x);
         }
         if !self.bodies.is_empty() {
-            let Simulation { contacts, team, model, bodies, state, .. } = self;
-            contacts.friction(team, model, bodies, &state.start, &mut state.x);
+            let Simulation { contacts, team, level, model, bodies, state, .. } = self;
+            contacts.friction(team, *level, model, bodies, &state.start, &mut state.x);
         }
     }
 

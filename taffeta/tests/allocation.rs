@@ -1,34 +1,15 @@
 //! A step allocates nothing once it has begun.
 
 mod common;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
+#[path = "common/counting.rs"]
+mod counting;
 
 use common::{fabric, grid_cloth, irregular_sheet, pin_corner};
+use counting::allocations;
 use taffeta::Simulation;
 use taffeta::params::{Coloring, ContactMode};
 use taffeta::scene::{Collider, Scene, Tethers, Wind, WindKind};
 use taffeta::solver::METHODS;
-
-struct Counting;
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: passes everything on to the system's allocator.
-#[allow(unsafe_code)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 #[test]
 fn no_allocation_after_the_first_frames() {
@@ -66,10 +47,10 @@ fn no_allocation_after_the_first_frames() {
         for _ in 0..3 {
             sim.step(1.0 / 60.0);
         }
-        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        let before = allocations();
         for _ in 0..10 {
             assert!(sim.step(1.0 / 60.0).failure.is_none());
         }
-        assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0, "{name}");
+        assert_eq!(allocations() - before, 0, "{name}");
     }
 }

@@ -2,11 +2,11 @@
 //! program.
 
 mod common;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
+#[path = "common/counting.rs"]
+mod counting;
 
 use common::grid_cloth;
+use counting::allocations;
 use taffeta::collide::bound::{Detector, Settings};
 use taffeta::collide::query::Structure;
 use taffeta::collide::soup::Soup;
@@ -15,25 +15,6 @@ use taffeta::model::Model;
 use taffeta::par::Team;
 use taffeta::scene::Scene;
 use taffeta::wide::Particle;
-
-struct Counting;
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: passes everything on to the system's allocator.
-#[allow(unsafe_code)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 /// A cloth that is folded and flattened again and again: all lists have had their full length after the first time.
 #[test]
@@ -55,7 +36,7 @@ fn detection_allocates_nothing_once_it_has_seen_the_most() {
         let (mut before, start) = (0, x.clone());
         for round in 0..3 {
             if round == 1 {
-                before = ALLOCATIONS.load(Ordering::Relaxed);
+                before = allocations();
             }
             for i in 0..20 {
                 fold(&mut x, 1.0 - (i as f32 - 10.0).abs() / 10.0);
@@ -63,6 +44,6 @@ fn detection_allocates_nothing_once_it_has_seen_the_most() {
                 detector.clamp(&mut team, &start, &mut x, &mut wanted, |_| false, |_| None);
             }
         }
-        assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0, "{structure:?}");
+        assert_eq!(allocations() - before, 0, "{structure:?}");
     }
 }

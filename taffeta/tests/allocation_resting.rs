@@ -2,35 +2,17 @@
 //! is the whole program.
 
 mod common;
+#[path = "common/counting.rs"]
+mod counting;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::grid_cloth;
+use counting::allocations;
 use taffeta::Simulation;
 use taffeta::collide::Surface;
 use taffeta::mesh::Grid;
 use taffeta::scene::{Cloth, Collider, ColliderShape, Scene};
-
-struct Counting;
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: passes everything on to the system's allocator.
-#[allow(unsafe_code)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 #[test]
 fn cloth_at_rest_on_a_mesh_and_on_cloth_allocates_nothing() {
@@ -62,13 +44,13 @@ fn cloth_at_rest_on_a_mesh_and_on_cloth_allocates_nothing() {
         for _ in 0..frames {
             sim.step(1.0 / 60.0);
         }
-        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        let before = allocations();
         for _ in 0..10 {
             let report = sim.step(1.0 / 60.0);
             assert!(report.failure.is_none() && report.work.rows > 0, "{method}: nothing touches");
         }
         // Layers settle by fractions of a millimetre, and now and then one more pair is near than ever before: lists double then.
-        let allocated = ALLOCATIONS.load(Ordering::Relaxed) - before;
+        let allocated = allocations() - before;
         assert!(allocated <= 100, "{method}: {allocated}");
     }
 }

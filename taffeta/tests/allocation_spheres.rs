@@ -2,36 +2,17 @@
 //! program.
 
 mod common;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
+#[path = "common/counting.rs"]
+mod counting;
 
 use common::grid_cloth;
+use counting::allocations;
 use taffeta::collide::particles::{self, ParticleContacts};
 use taffeta::collide::swept::{self, SweptSpheres};
 use taffeta::model::Model;
 use taffeta::par::Team;
 use taffeta::scene::Scene;
 use taffeta::state::State;
-
-struct Counting;
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: passes everything on to the system's allocator.
-#[allow(unsafe_code)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 /// A cloth that is folded and flattened again and again.
 #[test]
@@ -45,7 +26,7 @@ fn spheres_allocate_nothing_once_they_have_seen_the_most() {
     let (mut before, mut touched) = (0, 0);
     for round in 0..3 {
         if round == 1 {
-            before = ALLOCATIONS.load(Ordering::Relaxed);
+            before = allocations();
         }
         for i in 0..20 {
             let angle = std::f32::consts::PI * (1.0 - (i as f32 - 10.0).abs() / 10.0);
@@ -64,5 +45,5 @@ fn spheres_allocate_nothing_once_they_have_seen_the_most() {
         }
     }
     assert!(touched > 1000);
-    assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0);
+    assert_eq!(allocations() - before, 0);
 }

@@ -1,39 +1,19 @@
 //! What a vertex costs in memory is what docs/notation.md says.
 
 mod common;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
+#[path = "common/counting.rs"]
+mod counting;
 
 use common::{grid_cloth, irregular_sheet};
+use counting::live;
 use taffeta::Simulation;
 use taffeta::scene::{Cloth, Scene};
 
-struct Counting;
-
-static LIVE: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: passes everything on to the system's allocator.
-#[allow(unsafe_code)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LIVE.fetch_add(layout.size(), Ordering::Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
-
 fn bytes_per_vertex(cloth: Cloth) -> f64 {
     let scene = Scene { cloth: vec![cloth], ..Scene::default() };
-    let before = LIVE.load(Ordering::Relaxed);
+    let before = live();
     let sim = Simulation::new(&scene).unwrap();
-    (LIVE.load(Ordering::Relaxed) - before) as f64 / sim.positions().len() as f64
+    (live() - before) as f64 / sim.positions().len() as f64
 }
 
 /// A figure of the table of memory: the row that begins so, and the column.

@@ -164,9 +164,9 @@ fn check(path: &Path) -> Result<(), Fault> {
 
 /// The options that stand for fields of the scene, as settings of those fields.
 fn sets(args: &CompareArgs) -> Vec<String> {
-    let mut sets = args.set.clone();
-    sets.extend(args.dt.map(|dt| format!("simulation.dt={dt}")));
-    sets.extend(args.substeps.map(|n| format!("simulation.substeps={n}")));
-    sets.extend(args.iterations.map(|n| format!("simulation.iterations={n}")));
+    let mut sets = args.changes.set.clone();
+    sets.extend(args.changes.dt.map(|dt| format!("simulation.dt={dt}")));
+    sets.extend(args.changes.substeps.map(|n| format!("simulation.substeps={n}")));
+    sets.extend(args.changes.iterations.map(|n| format!("simulation.iterations={n}")));
     sets
 }

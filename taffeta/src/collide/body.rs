@@ -6,6 +6,7 @@ use glam::{Quat, Vec3};
 
 use super::{DistanceGrid, Shape, Solid, Surface};
 use crate::error::BuildError;
+use crate::lanes::{LANES, Lane, Lanes, V3};
 use crate::motion::Motion;
 use crate::scene::{self, ColliderShape};
 
@@ -32,6 +33,37 @@ impl Pose {
     }
 }
 
+/// A pose and its way during the substep, as wide code takes them.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    origin: [f32; 3],
+    /// The local axes, in the world.
+    axes: [[f32; 3]; 3],
+    /// How far the origin moved, m.
+    shift: [f32; 3],
+    /// Rows of 1 − R, where R turns back to where it was.
+    turn: [[f32; 3]; 3],
+}
+
+impl Frame {
+    fn new(pose: &Pose, before: &Pose) -> Self {
+        // 1 − R is small. Written in the quaternion's imaginary parts it has no difference of large numbers.
+        let q = before.rotation.as_dquat() * pose.rotation.as_dquat().conjugate();
+        let (x, y, z, w) = (q.x, q.y, q.z, q.w);
+        let turn = [
+            [y * y + z * z, w * z - x * y, -w * y - x * z],
+            [-w * z - x * y, x * x + z * z, w * x - y * z],
+            [w * y - x * z, -w * x - y * z, x * x + y * y],
+        ];
+        Frame {
+            origin: pose.position.into(),
+            axes: [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| (pose.rotation * axis).into()),
+            shift: (pose.position - before.position).into(),
+            turn: turn.map(|row| row.map(|v| (2.0 * v) as f32)),
+        }
+    }
+}
+
 /// A collider of a simulation.
 #[derive(Clone, Debug)]
 pub struct Body {
@@ -51,10 +83,11 @@ pub struct Body {
     points: Vec<Vec3>,
     /// Distances to its surface, if it was baked.
     baked: Option<Arc<DistanceGrid>>,
-    /// No point of it is further than this from its origin, m; none for a plane.
+    /// No point of it is further than this from its origin, m, nor would be found so with rounding; none for a plane.
     bound: Option<f32>,
-    /// Its y axis in the world.
-    up: Vec3,
+    frame: Frame,
+    /// Whether it moved in this substep.
+    moved: bool,
     start: Pose,
     motion: Motion,
     /// Set while the program moves it instead of its script.
@@ -115,9 +148,11 @@ impl Body {
                 Shape::Sphere { radius } => Some(radius),
                 Shape::Cuboid { half } => Some(half.length()),
                 Shape::Capsule { radius, half_length } => Some(radius + half_length),
-            },
+            }
+            .map(|bound| bound * (1.0 + 1e-6)),
             baked,
-            up: start.rotation * Vec3::Y,
+            frame: Frame::new(&start, &start),
+            moved: false,
             start,
             motion: c.motion.clone(),
             driven: None,
@@ -165,8 +200,12 @@ impl Body {
                 self.pose.rotation = self.motion.turn(t) * self.start.rotation;
             }
         }
-        self.up = self.pose.rotation * Vec3::Y;
-        if self.pose != self.before || self.surface.as_ref().is_some_and(|surface| surface.deforms()) {
+        let moves = self.pose != self.before;
+        if moves || self.moved {
+            self.frame = Frame::new(&self.pose, &self.before);
+            self.moved = moves;
+        }
+        if moves || self.surface.as_ref().is_some_and(|surface| surface.deforms()) {
             self.place_points(t);
         }
     }
@@ -176,52 +215,96 @@ impl Body {
         self.driven = Some(goal);
     }
 
-    /// The signed distance (m) of a point of the world and the outward normal there; infinite for a mesh that was not baked,
-    /// which is met triangle by triangle.
+    /// Whether it has distances. A mesh that was not baked has none: it is met triangle by triangle.
+    #[inline(always)]
+    pub fn has_distances(&self) -> bool {
+        self.shape != Shape::Mesh || self.baked.is_some()
+    }
+
+    /// Whether it moved in this substep.
+    #[inline(always)]
+    pub fn moved(&self) -> bool {
+        self.moved
+    }
+
+    /// The signed distance (m) of a point of the world and the outward normal there; infinite for a mesh without distances.
     #[inline]
     pub fn distance(&self, p: Vec3) -> (f32, Vec3) {
-        match self.shape {
-            // A ball looks the same from all sides.
-            Shape::Sphere { .. } => self.shape.distance(p - self.pose.position),
-            Shape::Mesh => {
-                let Some(grid) = &self.baked else { return (f32::INFINITY, Vec3::Y) };
-                let (d, n) = grid.distance(self.pose.to_local(p));
-                (d, self.pose.rotation * n)
+        let (d, n) = self.distances(V3 { x: p.x, y: p.y, z: p.z });
+        (d, Vec3::new(n.x, n.y, n.z))
+    }
+
+    /// The same of one point in each lane.
+    #[inline(always)]
+    pub fn distances<L: Lanes>(&self, p: V3<L>) -> (L, V3<L>) {
+        let like = p.x;
+        let from = p - V3::splat(like, self.frame.origin);
+        // A ball looks the same from all sides.
+        if let Shape::Sphere { .. } = self.shape {
+            return self.shape.distance(from);
+        }
+        let [x, y, z] = self.frame.axes;
+        let (x, y, z) = (V3::splat(like, x), V3::splat(like, y), V3::splat(like, z));
+        if let Shape::Plane = self.shape {
+            return (from.dot(y), y);
+        }
+        let local = V3 { x: from.dot(x), y: from.dot(y), z: from.dot(z) };
+        let (d, n) = match &self.baked {
+            Some(grid) => baked_distances(grid, local),
+            None => self.shape.distance(local),
+        };
+        (d, x * n.x + y * n.y + z * n.z)
+    }
+
+    /// Above zero wherever the distance is below `reach` (m), and not far beyond: most of a cloth is not, and finds out cheaply.
+    #[inline(always)]
+    pub fn nearness<L: Lane>(&self, p: V3<L>, reach: f32) -> L {
+        let like = p.x;
+        let from = p - V3::splat(like, self.frame.origin);
+        match self.bound {
+            Some(bound) => {
+                let all = (bound + reach).max(0.0);
+                like.like(all * all) - from.length_squared()
             }
-            _ => {
-                let (d, n) = self.shape.distance(self.pose.to_local(p));
-                (d, self.pose.rotation * n)
-            }
+            None => like.like(reach) - from.dot(V3::splat(like, self.frame.axes[1])),
         }
     }
 
-    /// The same, but only where the distance is below `reach` (m); most of a cloth is not, and finds out cheaply.
+    /// The distance and normal, but only where the distance is below `reach` (m).
     #[inline]
     pub fn near(&self, p: Vec3, reach: f32) -> Option<(f32, Vec3)> {
-        if self.shape == Shape::Mesh && self.baked.is_none() {
+        if !(self.has_distances() && self.nearness(V3 { x: p.x, y: p.y, z: p.z }, reach) > 0.0) {
             return None;
         }
-        let from = p - self.pose.position;
-        if let Some(bound) = self.bound
-            && from.length() > bound + reach
-        {
-            return None;
-        }
-        let (d, n) = match self.shape {
-            Shape::Plane => (from.dot(self.up), self.up),
-            _ => self.distance(p),
-        };
-        (d < reach).then_some((d, n))
+        Some(self.distance(p)).filter(|&(d, _)| d < reach)
     }
 
     /// How far the matter that is now at `p` moved during the substep, m.
-    #[inline]
-    pub fn surface_motion(&self, p: Vec3) -> Vec3 {
-        if self.pose == self.before {
-            return Vec3::ZERO;
-        }
-        p - self.before.to_world(self.pose.to_local(p))
+    #[inline(always)]
+    pub fn surface_motion<L: Lane>(&self, p: V3<L>) -> V3<L> {
+        let Frame { origin, shift, turn, .. } = self.frame;
+        let from = p - V3::splat(p.x, origin);
+        let turned = V3 {
+            x: from.dot(V3::splat(p.x, turn[0])),
+            y: from.dot(V3::splat(p.x, turn[1])),
+            z: from.dot(V3::splat(p.x, turn[2])),
+        };
+        turned + V3::splat(p.x, shift)
     }
+}
+
+/// A grid is looked up point by point.
+#[inline(always)]
+fn baked_distances<L: Lanes>(grid: &DistanceGrid, p: V3<L>) -> (L, V3<L>) {
+    let (x, y, z) = (p.x.to_lanes(), p.y.to_lanes(), p.z.to_lanes());
+    let (mut d, mut n) = ([0.0; LANES], [[0.0; LANES]; 3]);
+    for lane in 0..L::COUNT {
+        let (distance, normal) = grid.distance(Vec3::new(x[lane], y[lane], z[lane]));
+        d[lane] = distance;
+        (n[0][lane], n[1][lane], n[2][lane]) = (normal.x, normal.y, normal.z);
+    }
+    let like = p.x;
+    (like.like_lanes(d), V3 { x: like.like_lanes(n[0]), y: like.like_lanes(n[1]), z: like.like_lanes(n[2]) })
 }
 
 /// The mesh of a collider, checked and scaled.

@@ -36,8 +36,8 @@
 //! short: corrections too small to move a position in single precision still add up.
 //! The stiffness of membrane triangles grows as they stretch, so that no Σk bounds it for ever. Where the scaled gradient runs
 //! away, the substep begins anew with twice the stiffness in D, which goes back to Σk as long as it does not happen again.
-//! Contact: a vertex that has come too near is put back in each iteration, and the force that takes is Dᵢ times
-//! the way.
+//! Contact: a vertex that has come too near is put back in each iteration. The push is the part of its way that colliders made
+//! (`Contacts::hold`).
 
 use super::sweeps::{Arrangement, Compliance, Forces};
 use super::{Method, Substep, WarmStart};
@@ -91,7 +91,7 @@ pub struct Implicit {
     /// x − y now and an iteration ago, m.
     way: Vec<[f32; 3]>,
     last_way: Vec<[f32; 3]>,
-    /// Dᵢ h²/m, which turns a way into the push of a free particle.
+    /// Dᵢ h²/m: an iteration takes 1/ratio of the way back.
     ratio: Vec<f32>,
     parts: Vec<Part>,
     chebyshev: Option<Chebyshev>,
@@ -199,17 +199,18 @@ impl Implicit {
         });
     }
 
-    /// Goes back to the guess.
+    /// Goes back to the guess, which knows nothing of contacts.
     fn restart(&mut self, substep: &mut Substep<'_>) {
         substep.x.copy_from_slice(&self.y);
         self.warm.begin_way(substep, &mut self.way);
         self.last_way.copy_from_slice(&self.way);
+        substep.contacts.clear();
     }
 
-    /// Puts vertices back that are too near to a collider, after `rate` of a full step.
-    fn hold(&mut self, substep: &mut Substep<'_>, rate: f32) {
+    /// Puts vertices back that are too near to a collider, after a step of this rate and momentum.
+    fn hold(&mut self, substep: &mut Substep<'_>, step: [f32; 2]) {
         let Substep { contacts, team, model, bodies, x, .. } = substep;
-        contacts.hold(team, model, bodies, &self.y, x, &mut self.way, &self.ratio, rate);
+        contacts.hold(team, model, bodies, &self.y, x, &mut self.way, &self.ratio, step);
         if let Some(layers) = substep.layers.as_mut().filter(|layers| layers.touching()) {
             layers.push(substep.team, substep.level, substep.x, substep.h);
             for ((way, x), y) in self.way.iter_mut().zip(substep.x.iter()).zip(&self.y) {
@@ -265,7 +266,7 @@ impl Method for Implicit {
                 self.caution *= grow;
                 self.restart(substep);
                 if touching {
-                    self.hold(substep, 1.0);
+                    self.hold(substep, [1.0, 0.0]);
                 }
                 (omega, count, first) = (1.0, 0, f64::INFINITY);
                 continue;
@@ -293,7 +294,7 @@ impl Method for Implicit {
             self.advance(substep, rate, momentum);
             substep.clock.lap(Stage::Solve);
             if touching {
-                self.hold(substep, rate);
+                self.hold(substep, [rate, momentum]);
             }
             if iteration + 1 >= substep.iterations && gained <= 0.0 {
                 break;

@@ -82,12 +82,12 @@ impl Substep<'_> {
             // What is pressed between a collider and a layer is pushed to and fro.
             for _ in 0..layers.passes() {
                 layers.push(self.team, self.level, self.x, self.h);
-                self.contacts.project(self.team, self.model, self.bodies, self.x);
+                self.contacts.project(self.team, self.level, self.model, self.bodies, self.x);
             }
             self.clock.lap(Stage::Contact);
             return;
         }
-        self.contacts.project(self.team, self.model, self.bodies, self.x);
+        self.contacts.project(self.team, self.level, self.model, self.bodies, self.x);
         self.clock.lap(Stage::Contact);
     }
 }

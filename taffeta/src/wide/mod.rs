@@ -23,6 +23,7 @@ mod layout;
 mod level;
 mod blocks;
 mod boxes;
+mod particles;
 mod stencils;
 mod triangles;
 
@@ -37,6 +38,7 @@ use crate::transpose::Transpose;
 pub use blocks::{BlockIndex, advance_blocks, load_blocks, store_blocks};
 pub use boxes::{Boxes8, LEVELS, Patches, Reach, Tree, sort_row};
 pub use layout::{Block, F8, Gathered, Layout, Particle, Strips};
+pub use particles::{Contacting, ParticleKernel};
 pub use stencils::{StencilKernel, stencils};
 pub use triangles::{TriangleKernel, Triangles};
 

@@ -7,9 +7,7 @@
 
 use glam::Vec3;
 
-use super::{Aabb, NearPairs, Pieces};
-use crate::lanes::SimdLevel;
-use crate::par::Team;
+use super::{Aabb, Cells, Pieces};
 use crate::wide::sort_row;
 
 /// See the module.
@@ -43,8 +41,15 @@ impl ThreePhaseGrid {
         // Far outside is as good as just outside; conversion saturates.
         ((p - self.origin) / self.cell).to_array().map(|c| c.floor().clamp(-2.0, 1e9) as isize)
     }
+}
 
-    /// `largest` is the longest side of any box on either side.
+impl Cells for ThreePhaseGrid {
+    const NAME: &'static str = "grid";
+
+    fn pieces(&mut self) -> &mut Pieces {
+        &mut self.pieces
+    }
+
     fn build(&mut self, boxes: &[Aabb], largest: f32, margin: f32) {
         let hull = boxes.iter().fold(Aabb::EMPTY, |h, b| h.join(Aabb { low: b.center(), high: b.center() }));
         let hull = if boxes.is_empty() { Aabb { low: Vec3::ZERO, high: Vec3::ZERO } } else { hull };
@@ -117,56 +122,5 @@ impl ThreePhaseGrid {
             }
         }
         sort_row(&mut found[row..]);
-    }
-}
-
-fn largest(boxes: &[Aabb]) -> f32 {
-    boxes.iter().map(|b| b.size().max_element()).fold(0.0, f32::max)
-}
-
-impl NearPairs for ThreePhaseGrid {
-    fn name(&self) -> &'static str {
-        "grid"
-    }
-
-    fn within(
-        &mut self,
-        team: &mut Team,
-        _: SimdLevel,
-        boxes: &[Aabb],
-        margin: f32,
-        pairs: &mut Vec<[u32; 2]>,
-    ) {
-        self.build(boxes, largest(boxes), margin);
-        let mut pieces = std::mem::take(&mut self.pieces);
-        pieces.run(team, boxes.len(), pairs, |queries, found| {
-            for i in queries {
-                self.search(boxes, boxes[i].grown(margin), i as u32, i as u32 + 1, found);
-            }
-        });
-        self.pieces = pieces;
-    }
-
-    fn between(
-        &mut self,
-        team: &mut Team,
-        _: SimdLevel,
-        a: &[Aabb],
-        b: &[Aabb],
-        margin: f32,
-        pairs: &mut Vec<[u32; 2]>,
-    ) {
-        pairs.clear();
-        if b.is_empty() {
-            return;
-        }
-        self.build(b, largest(a).max(largest(b)), margin);
-        let mut pieces = std::mem::take(&mut self.pieces);
-        pieces.run(team, a.len(), pairs, |queries, found| {
-            for i in queries {
-                self.search(b, a[i].grown(margin), i as u32, 0, found);
-            }
-        });
-        self.pieces = pieces;
     }
 }

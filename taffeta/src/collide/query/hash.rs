@@ -5,9 +5,7 @@
 
 use glam::Vec3;
 
-use super::{Aabb, NearPairs, Pieces};
-use crate::lanes::SimdLevel;
-use crate::par::Team;
+use super::{Aabb, Cells, Pieces};
 use crate::wide::sort_row;
 
 /// See the module.
@@ -38,8 +36,16 @@ impl SpatialHash {
         let bits = (self.starts.len() - 1).trailing_zeros();
         (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize
     }
+}
 
-    fn build(&mut self, boxes: &[Aabb], margin: f32) {
+impl Cells for SpatialHash {
+    const NAME: &'static str = "hash";
+
+    fn pieces(&mut self) -> &mut Pieces {
+        &mut self.pieces
+    }
+
+    fn build(&mut self, boxes: &[Aabb], _: f32, margin: f32) {
         let (mut hull, mut sum, mut largest) = (Aabb::EMPTY, 0.0f64, 0.0f32);
         for b in boxes {
             hull = hull.join(*b);
@@ -79,7 +85,6 @@ impl SpatialHash {
         self.starts[lists] = self.raw.len() as u32;
     }
 
-    /// Boxes near `q`, numbered from `least` up.
     #[inline]
     fn search(&self, boxes: &[Aabb], q: Aabb, i: u32, least: u32, found: &mut Vec<[u32; 2]>) {
         let row = found.len();
@@ -110,48 +115,5 @@ fn for_cells(from: [u64; 3], to: [u64; 3], mut visit: impl FnMut(u64)) {
                 visit(key_of([x, y, z]));
             }
         }
-    }
-}
-
-impl NearPairs for SpatialHash {
-    fn name(&self) -> &'static str {
-        "hash"
-    }
-
-    fn within(
-        &mut self,
-        team: &mut Team,
-        _: SimdLevel,
-        boxes: &[Aabb],
-        margin: f32,
-        pairs: &mut Vec<[u32; 2]>,
-    ) {
-        self.build(boxes, margin);
-        let mut pieces = std::mem::take(&mut self.pieces);
-        pieces.run(team, boxes.len(), pairs, |queries, found| {
-            for i in queries {
-                self.search(boxes, boxes[i].grown(margin), i as u32, i as u32 + 1, found);
-            }
-        });
-        self.pieces = pieces;
-    }
-
-    fn between(
-        &mut self,
-        team: &mut Team,
-        _: SimdLevel,
-        a: &[Aabb],
-        b: &[Aabb],
-        margin: f32,
-        pairs: &mut Vec<[u32; 2]>,
-    ) {
-        self.build(b, margin);
-        let mut pieces = std::mem::take(&mut self.pieces);
-        pieces.run(team, a.len(), pairs, |queries, found| {
-            for i in queries {
-                self.search(b, a[i].grown(margin), i as u32, 0, found);
-            }
-        });
-        self.pieces = pieces;
     }
 }

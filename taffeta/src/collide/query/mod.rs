@@ -100,6 +100,79 @@ pub trait NearPairs: Send {
     );
 }
 
+/// Cells in which boxes are entered, to be asked for one box after the other.
+trait Cells: Send + Sync {
+    /// See [`NearPairs::name`].
+    const NAME: &'static str;
+
+    /// What searches have found.
+    fn pieces(&mut self) -> &mut Pieces;
+
+    /// Enters `boxes`; `largest` is the longest side of any box, those that will be asked for among them, m.
+    fn build(&mut self, boxes: &[Aabb], largest: f32, margin: f32);
+
+    /// Finds the boxes that meet `q`, numbered from `least` up, and appends [i, number], numbers in ascending order.
+    fn search(&self, boxes: &[Aabb], q: Aabb, i: u32, least: u32, found: &mut Vec<[u32; 2]>);
+
+    /// Asks for every query, grown by the margin; for numbers above its own if `above`.
+    fn ask(
+        &mut self,
+        team: &mut Team,
+        [queries, boxes]: [&[Aabb]; 2],
+        margin: f32,
+        above: bool,
+        pairs: &mut Vec<[u32; 2]>,
+    ) {
+        let mut pieces = std::mem::take(self.pieces());
+        pieces.run(team, queries.len(), pairs, |range, found| {
+            for i in range {
+                let least = if above { i as u32 + 1 } else { 0 };
+                self.search(boxes, queries[i].grown(margin), i as u32, least, found);
+            }
+        });
+        *self.pieces() = pieces;
+    }
+}
+
+impl<C: Cells> NearPairs for C {
+    fn name(&self) -> &'static str {
+        C::NAME
+    }
+
+    fn within(
+        &mut self,
+        team: &mut Team,
+        _: SimdLevel,
+        boxes: &[Aabb],
+        margin: f32,
+        pairs: &mut Vec<[u32; 2]>,
+    ) {
+        self.build(boxes, largest(boxes), margin);
+        self.ask(team, [boxes, boxes], margin, true, pairs);
+    }
+
+    fn between(
+        &mut self,
+        team: &mut Team,
+        _: SimdLevel,
+        a: &[Aabb],
+        b: &[Aabb],
+        margin: f32,
+        pairs: &mut Vec<[u32; 2]>,
+    ) {
+        pairs.clear();
+        if !b.is_empty() {
+            self.build(b, largest(a).max(largest(b)), margin);
+            self.ask(team, [a, b], margin, false, pairs);
+        }
+    }
+}
+
+/// The longest side of any box, m.
+fn largest(boxes: &[Aabb]) -> f32 {
+    boxes.iter().map(|b| b.size().max_element()).fold(0.0, f32::max)
+}
+
 /// Which structure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -156,6 +156,11 @@ impl Generate {
     }
 }
 
+/// The two triangles of a quad a b / c d; the diagonal is that from a to d, or from b to c.
+fn quad([a, b, c, d]: [u32; 4], from_a: bool) -> [[u32; 3]; 2] {
+    if from_a { [[a, c, d], [a, d, b]] } else { [[a, c, b], [b, c, d]] }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

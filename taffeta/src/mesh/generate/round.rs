@@ -5,6 +5,7 @@ use std::f64::consts::TAU;
 
 use glam::Vec3;
 
+use super::quad;
 use crate::mesh::TriMesh;
 
 /// A ball about the origin of about `vertices` vertices: an icosahedron whose edges are cut into n parts has 10 n² + 2.
@@ -98,13 +99,9 @@ pub fn torus(radius: f32, tube: f32, vertices: usize) -> TriMesh {
     let at = |i: usize, j: usize| ((i % around) * across + j % across) as u32;
     for i in 0..around {
         for j in 0..across {
-            let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i, j + 1), at(i + 1, j + 1)];
+            let corners = [at(i, j), at(i + 1, j), at(i, j + 1), at(i + 1, j + 1)];
             // Alternating diagonals prefer no way round.
-            if (i + j) % 2 == 0 {
-                mesh.triangles.extend([[a, c, d], [a, d, b]]);
-            } else {
-                mesh.triangles.extend([[a, c, b], [b, c, d]]);
-            }
+            mesh.triangles.extend(quad(corners, (i + j) % 2 == 0));
         }
     }
     mesh

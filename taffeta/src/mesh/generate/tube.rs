@@ -2,6 +2,7 @@
 
 use std::f64::consts::TAU;
 
+use super::quad;
 use crate::mesh::TriMesh;
 
 /// A tube about the y axis that faces outwards.
@@ -43,12 +44,8 @@ impl Tube {
         let at = |row: usize, k: usize| (row * around + k % around) as u32;
         for row in 0..rows - 1 {
             for k in 0..around {
-                let [a, b, c, d] = [at(row, k), at(row, k + 1), at(row + 1, k), at(row + 1, k + 1)];
-                if (row + k) % 2 == 0 {
-                    mesh.triangles.extend([[a, c, d], [a, d, b]]);
-                } else {
-                    mesh.triangles.extend([[a, c, b], [b, c, d]]);
-                }
+                let corners = [at(row, k), at(row, k + 1), at(row + 1, k), at(row + 1, k + 1)];
+                mesh.triangles.extend(quad(corners, (row + k) % 2 == 0));
             }
         }
         mesh
