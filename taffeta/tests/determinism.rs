@@ -44,7 +44,8 @@ fn scenes() -> Vec<(&'static str, Scene)> {
     curved.bending = Bending::Dihedral;
     curved.pin.push(pin_edge(Side::LowX));
     curved.tethers = Some(Tethers::default());
-    let mut several = scene(vec![pinned.clone(), mesh.clone()]);
+    let above = Cloth { position: [0.0, 0.05, 0.0], ..mesh.clone() };
+    let mut several = scene(vec![pinned.clone(), above]);
     several.simulation.iterations = 3;
     several.simulation.substeps = 5;
     let windy = |kind: WindKind| {

@@ -241,21 +241,21 @@ pub struct Patches<'a> {
 }
 
 impl Patches<'_> {
-    /// Finds the stencils (point and triangle, two edges) of pairs of patches that share no vertex, and whose boxes are not further apart than what comes with
-    /// each pair, m.
+    /// Finds the stencils (point and triangle, two edges) of two patches that share no vertex, and whose boxes are not further apart than `more`, m.
     pub fn cull(
         &self,
         level: SimdLevel,
-        pairs: &[([u32; 2], f32)],
+        patches: [u32; 2],
+        more: f32,
         points: &mut Vec<[u32; 4]>,
         segments: &mut Vec<[u32; 4]>,
     ) {
         match level {
-            SimdLevel::Scalar => self.run(OneByOne, pairs, points, segments),
+            SimdLevel::Scalar => self.run(OneByOne, patches, more, points, segments),
             SimdLevel::Wide(level) => on_level!(
                 level,
-                simd => self.run(Wide(simd), pairs, points, segments),
-                otherwise self.run(OneByOne, pairs, points, segments)
+                simd => self.run(Wide(simd), patches, more, points, segments),
+                otherwise self.run(OneByOne, patches, more, points, segments)
             ),
         }
     }
@@ -264,18 +264,16 @@ impl Patches<'_> {
     fn run<H: Hits>(
         &self,
         machine: H,
-        pairs: &[([u32; 2], f32)],
+        [g, h]: [u32; 2],
+        more: f32,
         points: &mut Vec<[u32; 4]>,
         segments: &mut Vec<[u32; 4]>,
     ) {
-        for k in 0..pairs.len() {
-            let ([g, h], more) = pairs[k];
-            self.points(machine, g as usize, h as usize, more, points);
-            if g != h {
-                self.points(machine, h as usize, g as usize, more, points);
-            }
-            self.segments(machine, g as usize, h as usize, more, segments);
+        self.points(machine, g as usize, h as usize, more, points);
+        if g != h {
+            self.points(machine, h as usize, g as usize, more, points);
         }
+        self.segments(machine, g as usize, h as usize, more, segments);
     }
 
     /// The vertices of patch g against the triangles of patch h.

@@ -6,13 +6,11 @@ use super::measure::distances;
 use crate::collide::proximity::Kind;
 use crate::collide::query::{Aabb, NearPairs, Structure};
 use crate::collide::soup::{PatchBoxes, Soup};
-use crate::lanes::SimdLevel;
+use crate::lanes::{LANES, SimdLevel};
 use crate::par::Team;
 use crate::step::{Stage, Stopwatch};
 use crate::wide::{F8, Particle, Patches};
 
-/// Collected pairs are filed in so many bins by distance.
-const BINS: usize = 16;
 /// Patches in one piece of work.
 const BATCH: usize = 8;
 /// Near patches are searched for so many times as far ahead as the plan goes.
@@ -35,83 +33,47 @@ pub(super) struct Horizon {
     pub epsilon: f32,
 }
 
-/// Pairs of one kind, in order of their bins.
-#[derive(Clone, Debug, Default)]
-pub(super) struct List {
-    pub stencils: Vec<[u32; 4]>,
-    /// The distance each should keep, m.
-    pub gaps: Vec<f32>,
-    /// Where each bin ends.
-    ends: [u32; BINS],
-}
-
-impl List {
-    /// How many may be nearer than `far` (m) of `limit`.
-    pub fn within(&self, far: f32, limit: f32) -> usize {
-        let bins = ((far / limit * BINS as f32) as usize + 1).min(BINS);
-        self.ends[bins - 1] as usize
-    }
-
-    /// Keeps what is nearer than `limit` (m), by bins of distance.
-    fn file(&mut self, raw: &[[u32; 4]], low: &[[F8; 1]], limit: f32, bins: &mut Vec<u8>) {
-        let scale = BINS as f32 / limit;
-        let mut counts = [0u32; BINS + 1];
-        bins.clear();
-        for block in low {
-            for &low in &block[0].0 {
-                let bin = if low < limit { ((low * scale) as usize).min(BINS - 1) } else { BINS };
-                bins.push(bin as u8);
-            }
-        }
-        bins.truncate(raw.len());
-        bins.iter().for_each(|&bin| counts[bin as usize] += 1);
-        let mut begin = 0;
-        let mut next = [0u32; BINS + 1];
-        for bin in 0..BINS {
-            next[bin] = begin;
-            begin += counts[bin];
-            self.ends[bin] = begin;
-        }
-        self.stencils.clear();
-        self.stencils.resize(begin as usize, [0; 4]);
-        for (stencil, &bin) in raw.iter().zip(bins.iter()) {
-            if (bin as usize) < BINS {
-                self.stencils[next[bin as usize] as usize] = *stencil;
-                next[bin as usize] += 1;
-            }
-        }
-    }
-
-    fn find_gaps(&mut self, kind: Kind, soup: &Soup) {
-        self.gaps.clear();
-        self.gaps.extend(self.stencils.iter().map(|stencil| soup.gap(kind, stencil)));
-    }
+/// A point and a triangle, or two edges.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pair {
+    pub stencil: [u32; 4],
+    /// The distance the two sides should keep, m.
+    pub gap: f32,
+    /// Their distance when they were collected, m.
+    pub low: f32,
 }
 
 /// A patch whose pairs with the patch of a piece are in its lists.
 #[derive(Clone, Copy, Debug)]
-struct Partner {
+pub(super) struct Partner {
     patch: u32,
     /// All pairs nearer than this were collected, m.
     limit: f32,
     /// By how much any of them can have come nearer since, m.
     used: f32,
     /// How far two sides are expected to go against each other now, m.
-    slack: f32,
+    pub slack: f32,
+    /// Pairs below this distance when they were collected may matter now, m; none if zero.
+    pub far: f32,
+    /// Whether its pairs have to be collected anew.
+    stale: bool,
+    /// Where its pairs end in each list; they begin where those of the partner before it end.
+    pub ends: [u32; 2],
+}
+
+impl Partner {
+    fn unknown(patch: u32) -> Self {
+        Partner { patch, limit: 0.0, used: 0.0, slack: 0.0, far: 0.0, stale: false, ends: [0; 2] }
+    }
 }
 
 /// The pairs of one patch with itself and with patches of a higher number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Piece {
-    partners: Vec<Partner>,
-    pub lists: [List; 2],
-    /// Pairs were filed by their distance up to this, m.
-    pub limit: f32,
-    /// Those below this distance then may matter now, m; none if zero.
-    pub far: f32,
-    /// How far two sides are expected to go against each other, m.
-    pub slack: f32,
-    /// Whether it has to be collected anew.
+    /// In order of their patches.
+    pub partners: Vec<Partner>,
+    pub lists: [Vec<Pair>; 2],
+    /// Whether any pairs have to be collected anew.
     stale: bool,
 }
 
@@ -124,10 +86,11 @@ pub(super) struct Batch {
 
 #[derive(Clone, Debug, Default)]
 struct Scratch {
-    pairs: Vec<([u32; 2], f32)>,
     raw: [Vec<[u32; 4]>; 2],
+    /// Where those of each stale partner end.
+    ends: Vec<[usize; 2]>,
     low: Vec<[F8; 1]>,
-    bins: Vec<u8>,
+    list: Vec<Pair>,
 }
 
 /// Where a patch is, how it moved since the last detection, and how its vertices are expected to move in a substep.
@@ -196,7 +159,7 @@ impl Collection {
 
     /// How many pairs there are.
     pub fn len(&self) -> usize {
-        let count = |piece: &Piece| piece.lists[0].stencils.len() + piece.lists[1].stencils.len();
+        let count = |piece: &Piece| piece.lists[0].len() + piece.lists[1].len();
         self.pieces().map(count).sum()
     }
 
@@ -360,66 +323,84 @@ impl Collection {
                 _ => true,
             };
             let wanted = std::iter::once(g).chain(own.iter().map(|pair| pair[1])).filter(looked_at);
-            // Both are in order of patches.
-            let mut known = piece.partners.iter().copied().peekable();
             fresh.clear();
-            for patch in wanted {
-                while known.next_if(|partner| partner.patch < patch).is_some() {}
-                let unknown = Partner { patch, limit: 0.0, used: 0.0, slack: 0.0 };
-                fresh.push(known.next_if(|partner| partner.patch == patch).unwrap_or(unknown));
-            }
-            // Copied, not exchanged: so each keeps the memory it once needed.
-            piece.partners.clear();
-            piece.partners.extend_from_slice(fresh);
+            fresh.extend(wanted.map(Partner::unknown));
+            piece.meet(fresh);
         }
     }
 
-    /// Finds which pairs matter, and which pieces have to be collected for it; says whether there are any.
+    /// Finds which pairs matter, and which have to be collected for it; says whether there are any.
     fn choose(&mut self, soup: &Soup, horizon: &Horizon) -> bool {
         let (surveys, steps) = (&self.surveys[..], horizon.steps as f32);
         self.chosen.clear();
         self.chosen.resize(soup.patches(), false);
         let mut any = false;
         for (g, piece) in self.batches.iter_mut().flat_map(|batch| &mut batch.pieces).enumerate() {
-            (piece.far, piece.slack, piece.stale) = (0.0, 0.0, false);
+            piece.stale = false;
             for partner in &mut piece.partners {
                 let (a, b) = (&surveys[g], &surveys[partner.patch as usize]);
                 partner.slack = steps * relative(&a.plan, &b.plan);
+                (partner.far, partner.stale) = (0.0, false);
                 let need = horizon.reach + partner.slack + horizon.epsilon;
                 if apart(&a.at, &b.at) > need {
                     continue;
                 }
-                piece.slack = piece.slack.max(partner.slack);
-                piece.far = piece.far.max(need + partner.used);
-                piece.stale |= need + partner.used > partner.limit;
-            }
-            if piece.stale {
-                any = true;
-                piece.far = horizon.reach + piece.slack + horizon.epsilon;
-                self.chosen[g] = true;
-                piece.partners.iter().for_each(|partner| self.chosen[partner.patch as usize] = true);
+                partner.far = need + partner.used;
+                if partner.far > partner.limit {
+                    (partner.far, partner.stale) = (need, true);
+                    (piece.stale, any) = (true, true);
+                    self.chosen[g] = true;
+                    self.chosen[partner.patch as usize] = true;
+                }
             }
         }
         any
     }
 
-    /// Collects pieces that are too old or have new neighbours.
+    /// Collects the pairs of patches that moved too far or are new.
     fn collect(&mut self, team: &mut Team, level: SimdLevel, soup: &Soup, x: &[Particle], horizon: &Horizon) {
         let base = horizon.reach + 2.0 * horizon.margin + horizon.epsilon;
         self.boxes.refit_some(team, soup, x, 0.5 * base, &self.chosen);
-        let (kinds, patches, surveys) = (self.kinds, self.boxes.view(soup), &self.surveys[..]);
+        let (kinds, patches) = (self.kinds, self.boxes.view(soup));
         team.for_each_item(&mut self.batches, |k, batch| {
             let Batch { pieces, work } = batch;
             for (i, piece) in pieces.iter_mut().enumerate().filter(|(_, piece)| piece.stale) {
                 let g = (k * BATCH + i) as u32;
-                piece.collect(level, soup, &patches, g, x, base, kinds, surveys, work);
+                piece.collect(level, soup, &patches, g, x, base, kinds, work);
             }
         });
     }
 }
 
 impl Piece {
-    /// Collects all pairs nearer than `base` (m) and the slack.
+    /// Takes new partners, with the pairs of those that were there before.
+    fn meet(&mut self, fresh: &mut [Partner]) {
+        let mut known = self.partners.iter().peekable();
+        let (mut from, mut to) = ([0; 2], [0; 2]);
+        for partner in fresh.iter_mut() {
+            while let Some(gone) = known.next_if(|known| known.patch < partner.patch) {
+                from = gone.ends;
+            }
+            if let Some(known) = known.next_if(|known| known.patch == partner.patch) {
+                *partner = *known;
+                for k in 0..2 {
+                    let range = from[k] as usize..known.ends[k] as usize;
+                    self.lists[k].copy_within(range.clone(), to[k] as usize);
+                    to[k] += range.len() as u32;
+                }
+                from = known.ends;
+            }
+            partner.ends = to;
+        }
+        for (list, &end) in self.lists.iter_mut().zip(&to) {
+            list.truncate(end as usize);
+        }
+        // Copied, not exchanged: so each keeps the memory it once needed.
+        self.partners.clear();
+        self.partners.extend_from_slice(fresh);
+    }
+
+    /// Collects all pairs of stale partners that are nearer than `base` (m), for which boxes are grown, and their slack.
     fn collect(
         &mut self,
         level: SimdLevel,
@@ -429,29 +410,41 @@ impl Piece {
         x: &[Particle],
         base: f32,
         kinds: [bool; 2],
-        surveys: &[Survey],
         work: &mut Scratch,
     ) {
-        self.limit = base;
-        work.pairs.clear();
-        for partner in &mut self.partners {
+        let Scratch { raw, ends, low, list } = work;
+        raw.iter_mut().for_each(|raw| raw.clear());
+        ends.clear();
+        for partner in self.partners.iter_mut().filter(|partner| partner.stale) {
             (partner.limit, partner.used) = (base + partner.slack, 0.0);
-            if apart(&surveys[patch as usize].at, &surveys[partner.patch as usize].at) < partner.limit {
-                self.limit = self.limit.max(partner.limit);
-                work.pairs.push(([patch, partner.patch], partner.slack));
-            }
+            let [points, segments] = raw;
+            view.cull(level, [patch, partner.patch], partner.slack, points, segments);
+            ends.push([points.len(), segments.len()]);
         }
-        let [points, segments] = &mut work.raw;
-        points.clear();
-        segments.clear();
-        view.cull(level, &work.pairs, points, segments);
-        for k in 0..2 {
-            if !kinds[k] {
-                work.raw[k].clear();
+        for k in (0..2).filter(|&k| kinds[k]) {
+            let (raw, kind) = (&raw[k], KINDS[k]);
+            distances(level, kind, x, raw, low);
+            list.clear();
+            let (mut begin, mut raw_begin, mut ends) = (0, 0, ends.iter());
+            for partner in &mut self.partners {
+                let end = partner.ends[k] as usize;
+                if partner.stale {
+                    let raw_end = ends.next().expect("one for each that is stale")[k];
+                    for (i, stencil) in raw[raw_begin..raw_end].iter().enumerate() {
+                        let low = low[(raw_begin + i) / LANES][0].0[(raw_begin + i) % LANES];
+                        if low < partner.limit {
+                            list.push(Pair { stencil: *stencil, gap: soup.gap(kind, stencil), low });
+                        }
+                    }
+                    raw_begin = raw_end;
+                } else {
+                    list.extend_from_slice(&self.lists[k][begin..end]);
+                }
+                begin = end;
+                partner.ends[k] = list.len() as u32;
             }
-            distances(level, KINDS[k], x, &work.raw[k], &mut work.low);
-            self.lists[k].file(&work.raw[k], &work.low, self.limit, &mut work.bins);
-            self.lists[k].find_gaps(KINDS[k], soup);
+            self.lists[k].clear();
+            self.lists[k].extend_from_slice(list);
         }
     }
 }

@@ -132,6 +132,9 @@ pub(super) struct Findings {
     pub measured: usize,
     /// The least distance, m.
     pub nearest: f32,
+    stencils: Vec<[u32; 4]>,
+    /// The gap and the slack of each, m.
+    terms: Vec<[f32; 2]>,
     low: Vec<[F8; 4]>,
     close: Vec<[u32; 4]>,
     /// The gap of each, and whether it may be a row.
@@ -145,31 +148,39 @@ impl Findings {
         self.nearest = view.settings.reach;
         self.rows.clear();
         self.slabs.clear();
-        for k in 0..2 {
-            self.close.clear();
-            self.close_gaps.clear();
-            for piece in batch.pieces.iter().filter(|piece| piece.far > 0.0) {
-                let list = &piece.lists[k];
-                let count = list.within(piece.far, piece.limit);
-                if count > 0 {
-                    self.measured += count;
-                    self.measure(view, KINDS[k], &list.stencils[..count], &list.gaps[..count], piece.slack);
+        for (k, kind) in KINDS.into_iter().enumerate() {
+            self.stencils.clear();
+            self.terms.clear();
+            for piece in &batch.pieces {
+                let mut begin = 0;
+                for partner in &piece.partners {
+                    let end = partner.ends[k] as usize;
+                    for pair in piece.lists[k][begin..end].iter().filter(|pair| pair.low < partner.far) {
+                        self.stencils.push(pair.stencil);
+                        self.terms.push([pair.gap, partner.slack]);
+                    }
+                    begin = end;
                 }
             }
-            self.judge(view, KINDS[k]);
+            self.measured += self.stencils.len();
+            self.measure(view, kind);
+            self.judge(view, kind);
         }
     }
 
-    /// Notes all that may touch or come near, if two sides are expected to go `slack` (m) against each other.
-    fn measure(&mut self, view: &View<'_>, kind: Kind, stencils: &[[u32; 4]], gaps: &[f32], slack: f32) {
+    /// Lowers the rooms of what stays apart, and notes all that may touch.
+    fn measure(&mut self, view: &View<'_>, kind: Kind) {
         let settings = view.settings;
-        let far = settings.reach + slack;
-        let Findings { nearest, low, close, close_gaps, .. } = self;
-        crate::wide::stencils(view.level, Closing(kind), [view.x, view.ways], stencils, low);
-        let blocks = low.iter().zip(stencils.chunks(LANES)).zip(gaps.chunks(LANES));
-        for (([low, inner, width, closing], stencils), gaps) in blocks {
+        let Findings { nearest, stencils: all, terms, low, close, close_gaps, .. } = self;
+        close.clear();
+        close_gaps.clear();
+        stencils(view.level, Closing(kind), [view.x, view.ways], all, low);
+        let blocks = low.iter().zip(all.chunks(LANES)).zip(terms.chunks(LANES));
+        for (([low, inner, width, closing], stencils), terms) in blocks {
             for (i, stencil) in stencils.iter().enumerate() {
-                let (mut low, gap) = (low.0[i], gaps[i]);
+                // The slack is how far two sides are expected to go against each other at worst.
+                let (mut low, [gap, slack]) = (low.0[i], terms[i]);
+                let far = settings.reach + slack;
                 if low == UNSURE {
                     low = proximity::lower_distance(kind, stencil.map(|v| view.at(v)));
                 }
