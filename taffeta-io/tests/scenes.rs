@@ -104,7 +104,9 @@ fn sdf_collision_pushes_the_cloth_about() {
 fn sdf_collision_slides_over_the_ball_by_descent() {
     let worst = |method: &str, sets: &[&str]| {
         let method = format!("simulation.method={method}");
-        let mut sim = scene("sdf-collision", &[&[method.as_str()], sets].concat());
+        // The ball alone: where the cloth folds onto itself, methods differ by more than by friction.
+        let mut sim =
+            scene("sdf-collision", &[&[method.as_str(), "simulation.contact.mode=none"], sets].concat());
         (0..240).fold(0.0f32, |worst, _| {
             run(&mut sim, 1);
             worst.max(stretch(&sim))

@@ -133,10 +133,14 @@ fn cloth_comes_to_rest_on_a_sphere() {
     scene.simulation.substeps = 20;
     let mut sim = Simulation::new(&scene).unwrap();
     run(&mut sim, 300);
-    let speed = |v: &[f32; 4]| (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt();
-    let fastest = sim.state().v[..sim.model().particles()].iter().map(speed).fold(0.0, f32::max);
-    println!("fastest {fastest} m/s, {} J", sim.energies().kinetic);
-    // 5 mm/s is wanted; a few vertices in the folds still move at 6 to 14 mm/s.
-    assert!(fastest < 0.02, "{fastest} m/s");
+    // What lies on the ball rests. Of the lips between the folds, which touch nothing, some still swing.
+    let length = |[x, y, z]: [f32; 3]| (x * x + y * y + z * z).sqrt();
+    let mut fastest = [0.0f32; 2];
+    for (x, &[a, b, c, _]) in sim.state().x.iter().zip(&sim.state().v).take(sim.model().particles()) {
+        let free = length(x.p) > 0.5 + 1.2 * 0.008;
+        fastest[free as usize] = fastest[free as usize].max(length([a, b, c]));
+    }
+    println!("{fastest:?} m/s, {} J", sim.energies().kinetic);
+    assert!(fastest[0] < 0.005 && fastest[1] < 0.03, "{fastest:?} m/s");
     assert_eq!((sim.intersecting_pairs(), sim.penetrating_vertices()), (0, 0));
 }

@@ -22,9 +22,11 @@ use crate::params;
 use crate::step::{Stage, Stopwatch};
 use crate::wide::Particle;
 
-/// Detections in a substep at most, while vertices have not arrived and nothing presses.
+/// Detections in a substep at most, while vertices have not arrived and nothing touches.
 const ROUNDS: u32 = 32;
-/// The same if something does, and more than [`MANY`] have not arrived that touch nothing themselves.
+/// The same if something does, but does not press.
+const TOUCH_ROUNDS: u32 = 8;
+/// The same if something presses, and more than [`MANY`] have not arrived that touch nothing themselves.
 const CONTACT_ROUNDS: u32 = 2;
 const MANY: f32 = 0.01;
 /// Two sides press if they come nearer than their gap and this part of it.
@@ -283,7 +285,7 @@ impl Barrier {
         if !self.bounded {
             return;
         }
-        let mut round = 0;
+        let (mut round, mut pushed) = (0, self.touching() && self.rows.pushed());
         loop {
             let mut clamped = self.clamp(now, start, x, round > 0);
             if clamped.lost > 0 && self.detector.moving() {
@@ -301,7 +303,8 @@ impl Barrier {
             let rounds = match left {
                 Left { colliders: 1.., .. } | Left { pins: 1.., .. } => MOVER_ROUNDS,
                 _ if clamped.inside > 0 => INSIDE_ROUNDS,
-                _ if !self.pressing(x) => ROUNDS,
+                _ if !self.touching() => ROUNDS,
+                _ if !pushed && !self.pressing(x) => TOUCH_ROUNDS,
                 _ if many => CONTACT_ROUNDS,
                 _ => 0,
             };
@@ -320,6 +323,7 @@ impl Barrier {
             if self.touching() {
                 self.rows.begin(now.team, now.level, start);
                 self.rows.push(now.team, now.level, x, now.h);
+                pushed |= self.rows.pushed();
                 now.clock.lap(Stage::Contact);
             }
             self.push_out(now, x);

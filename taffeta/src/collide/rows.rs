@@ -135,6 +135,11 @@ impl Rows {
         self.sweep.run(team, level, x, Push { recovery: RECOVERY * h }, Keep::ALL);
     }
 
+    /// Whether any contact has pushed in this substep.
+    pub fn pushed(&self) -> bool {
+        self.sweep.multipliers().iter().any(|memory| memory[0].0.iter().any(|&push| push > 0.0))
+    }
+
     /// Takes the slip of this substep back, as far as the pushes allow.
     pub fn rub(&mut self, team: &mut Team, level: SimdLevel, x: &mut [Particle]) {
         self.sweep.run(team, level, x, Rub, Keep::ALL);

@@ -140,6 +140,11 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         sweep
     }
 
+    /// What every operation remembers, as it is now.
+    pub fn multipliers(&self) -> &[[F8; R]] {
+        &self.lambda
+    }
+
     /// Adds the operations of one more colour. `entry` says which parameters of all so far are the same as some, or
     /// gives back the number of the next.
     fn push_color(
