@@ -121,7 +121,8 @@ fn sdf_collision_slides_over_the_ball_by_descent() {
         );
         // Four iterations let the cloth stretch where the ball hits it; friction of 0.1 must not add much to that.
         assert!(rough < 1.2 * smooth + 0.1, "{method}: {rough} with friction, {smooth} without");
-        assert!(many < 1.3 * converged, "{method}: {many} with 64 iterations, newton {converged}");
+        // Sixty-four come near to what is converged; a push that is overstated leaves them at 0.45.
+        assert!(many < converged + 0.1, "{method}: {many} with 64 iterations, newton {converged}");
     }
 }
 
