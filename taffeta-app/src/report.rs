@@ -162,7 +162,7 @@ impl Report {
         let plural =
             |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         let mut line = |head: &str, rest: String| {
-            let _ = writeln!(text, "{}", format!("{head:<12}{rest}").trim_end());
+            let _ = writeln!(text, "{}", format!("{head:<11} {rest}").trim_end());
         };
         line(
             &self.scene,
