@@ -230,11 +230,6 @@ struct Push<'a> {
 
 impl ParticleKernel for Push<'_> {
     #[inline(always)]
-    fn concerns<L: Lanes>(&self, _: L) -> bool {
-        true
-    }
-
-    #[inline(always)]
     fn apply<L: Lanes>(&self, x: &mut Point<L>, _: V3<L>, contact: &mut [L; 2]) -> bool {
         let zero = x.w.like(0.0);
         let mut any = false;
@@ -314,11 +309,6 @@ struct Clear<'a> {
 }
 
 impl ParticleKernel for Clear<'_> {
-    #[inline(always)]
-    fn concerns<L: Lanes>(&self, _: L) -> bool {
-        true
-    }
-
     #[inline(always)]
     fn apply<L: Lanes>(&self, x: &mut Point<L>, _: V3<L>, _: &mut [L; 2]) -> bool {
         let margin = x.w.like(self.margin);

@@ -8,8 +8,11 @@ use crate::transpose::Transpose;
 
 /// What happens to one particle, or to one in each lane.
 pub trait ParticleKernel: Copy {
-    /// Whether anything can happen to particles that were pushed this far (m). Most are passed over here.
-    fn concerns<L: Lanes>(&self, push: L) -> bool;
+    /// Whether anything can happen to particles that were pushed this far (m).
+    #[inline(always)]
+    fn concerns<L: Lanes>(&self, _push: L) -> bool {
+        true
+    }
 
     /// Moves the particle from where it is; `start` is where it was, if that is known. Its contact is how far it was pushed, m, and the number of the collider
     /// that did it. Says whether anything changed.
