@@ -27,8 +27,8 @@ const ROUNDS: u32 = 32;
 /// The same if something does, but does not press.
 const TOUCH_ROUNDS: u32 = 8;
 /// The same if something presses, and more than [`MANY`] have not arrived that touch nothing themselves.
-const CONTACT_ROUNDS: u32 = 2;
-const MANY: f32 = 0.01;
+const CONTACT_ROUNDS: u32 = 1;
+const MANY: f32 = 0.04;
 /// Two sides press if they come nearer than their gap and this part of it.
 const PRESS: f32 = 0.02;
 /// Deeper than this in a collider is inside, m; friction on a round one takes vertices in by less.
@@ -39,20 +39,20 @@ const INSIDE_ROUNDS: u32 = 20;
 const MOVER_ROUNDS: u32 = 200;
 /// The reach of a detection is this many times the largest gap at least, and this part of the mean edge at most, unless that is less. With the
 /// margin it stays below 0.61 edges, where a flat cloth of right-angled triangles has no pairs.
-const LEAST_REACH: f32 = 2.2;
+const LEAST_REACH: f32 = 1.8;
 const MOST_REACH: f32 = 0.32;
 /// Part of the reach by which pairs are collected from further away, on each side.
 const MARGIN: f32 = 0.4;
 
 /// A larger reach lets vertices stray further from where they are expected, but with many layers it is full of pairs: it grows while there are fewer
 /// pairs than this for each vertex, and shrinks while there are more than twice as many.
-const PAIRS: f32 = 5.0;
+const PAIRS: f32 = 2.0;
 /// Contacts are listed that are expected within so many gaps more than those that are listed in any case.
 const EARLY: f32 = 0.05;
 /// Substeps that a detection is to hold for at most. It holds for as many as the last did, and some more.
 const MOST_STEPS: f32 = 64.0;
 /// Two sides that may meet are expected to go against each other by this part of the mean edge at most: with more, there would be too many pairs.
-const SWEEP: f32 = 0.2;
+const SWEEP: f32 = 0.4;
 
 /// What a substep takes place in.
 pub struct Moment<'a> {
@@ -326,7 +326,9 @@ impl Barrier {
                 pushed |= self.rows.pushed();
                 now.clock.lap(Stage::Contact);
             }
-            self.push_out(now, x);
+            if pushed {
+                self.push_out(now, x);
+            }
         }
     }
 

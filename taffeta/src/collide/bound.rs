@@ -25,7 +25,7 @@ use glam::Vec3;
 use super::proximity::Kind;
 use super::query::Structure;
 use super::soup::Soup;
-use crate::lanes::SimdLevel;
+use crate::lanes::{Lane, SimdLevel};
 use crate::par::Team;
 use crate::step::{Stage, Stopwatch};
 use crate::wide::Particle;
@@ -69,10 +69,23 @@ impl Settings {
     /// stays out of its `gap`.
     #[inline(always)]
     fn room(&self, distance: f32, gap: f32, listed: bool) -> f32 {
-        let room = self.gamma * distance;
-        let unseen = !listed && self.early >= 0.0;
-        let room = if unseen { room.min(0.5 * (distance - SEEN * gap)) } else { room };
-        room.max(0.0)
+        if listed { (self.gamma * distance).max(0.0) } else { self.room_of(distance, gap) }
+    }
+
+    /// The same of pairs that are not listed.
+    #[inline(always)]
+    fn room_of<L: Lane>(&self, distance: L, gap: L) -> L {
+        let room = distance * distance.like(self.gamma);
+        let unseen = (distance - gap * gap.like(SEEN)) * distance.like(0.5);
+        let room = if self.early >= 0.0 { room.min(unseen) } else { room };
+        room.max(room.like(0.0))
+    }
+
+    /// How far to look for colliders that stand still, m: one side may use all of the distance to them, so that less of it leaves as much room.
+    fn reach_still(&self, gap: f32) -> f32 {
+        let room = self.room(self.reach, gap, false);
+        let unseen = if self.early >= 0.0 { (room + SEEN * gap).max(NEAR * gap + self.early) } else { 0.0 };
+        unseen.max(room / (2.0 * self.gamma)).min(self.reach)
     }
 }
 
@@ -80,6 +93,8 @@ impl Settings {
 const NEAR: f32 = 1.2;
 /// A pair that is not listed as a contact comes no nearer than this part of its gap.
 const SEEN: f32 = 0.5;
+/// Directions with a cosine above this are taken for the same.
+const ALIKE: f32 = 0.8;
 /// A vertex is expected to stay if its way to the end of the plan would be below this part of the reach.
 const QUIET: f32 = 0.02;
 
@@ -144,9 +159,9 @@ pub struct Detector {
     done: u32,
     /// c + k u.
     center: Vec<Particle>,
-    /// The least room of each vertex with regard to all pairs, and to those without a slab, as bits.
-    nearest: [Vec<AtomicU32>; 2],
-    /// The same as numbers, m. An inner room of zero: a slab may go through where the vertex is expected.
+    /// The least room of each vertex with regard to pairs without a slab, and to slabs, as bits.
+    rooms: [Vec<AtomicU32>; 2],
+    /// The least of both, and that without slabs, m. An inner room of zero: a slab may go through where the vertex is expected.
     inner: Vec<f32>,
     outer: Vec<f32>,
     /// Only so many of the first vertices can have moved.
@@ -155,6 +170,8 @@ pub struct Detector {
     beyond: Vec<bool>,
     walls: Walls,
     rows: Vec<ContactRow>,
+    /// Two normals of contacts of each vertex while they are needed, else zero.
+    facing: Vec<[Vec3; 2]>,
 }
 
 impl Detector {
@@ -168,13 +185,14 @@ impl Detector {
             steps: u32::MAX,
             done: 0,
             center: Vec::new(),
-            nearest: [Vec::new(), Vec::new()],
+            rooms: [Vec::new(), Vec::new()],
             inner: Vec::new(),
             outer: Vec::new(),
             movers: usize::MAX,
             beyond: Vec::new(),
             walls: Walls::default(),
             rows: Vec::new(),
+            facing: Vec::new(),
         }
     }
 
@@ -260,6 +278,7 @@ impl Detector {
         let moving = self.plan(x, plan, settings);
         let mut horizon = Horizon {
             reach: settings.reach,
+            reach_still: settings.reach_still(soup.thickest()),
             margin: settings.margin,
             sweep: settings.sweep,
             steps: if moving { settings.steps.max(1) } else { 1 },
@@ -267,10 +286,11 @@ impl Detector {
         };
         let collected = self.pairs.update(team, level, clock, soup, x, &self.ways, &mut horizon);
         // Pairs that are not listed stay beyond the reach, and are no contacts.
-        let cap = settings.room(settings.reach - horizon.epsilon, soup.thickest(), false).to_bits();
-        for nearest in &mut self.nearest {
-            nearest.resize_with(x.len(), AtomicU32::default);
-            nearest.iter_mut().for_each(|n| *n.get_mut() = cap);
+        let cap = |reach: f32| settings.room(reach - horizon.epsilon, soup.thickest(), false);
+        let most = cap(horizon.reach).min(2.0 * cap(horizon.reach_still));
+        for rooms in &mut self.rooms {
+            rooms.resize_with(x.len(), AtomicU32::default);
+            rooms.iter_mut().for_each(|room| *room.get_mut() = most.to_bits());
         }
         let steps = AtomicU32::new(if moving { horizon.steps } else { u32::MAX });
         let view = View {
@@ -282,12 +302,14 @@ impl Detector {
             epsilon: horizon.epsilon,
             steps: horizon.steps as f32,
             allowed: &steps,
-            nearest: &self.nearest,
+            most,
+            rooms: &self.rooms,
         };
         self.findings.resize_with(self.pairs.batches.len(), Findings::default);
         let batches = &self.pairs.batches;
         team.for_each_item(&mut self.findings, |k, findings| findings.find(&view, &batches[k]));
         self.steps = steps.into_inner();
+        self.shorten();
         if self.steps == 0 {
             // Two sides whose direction is not known well would meet at once: nothing is expected to move, then.
             return self.detect_planned(team, level, clock, soup, x, &[], settings);
@@ -305,18 +327,51 @@ impl Detector {
             report.nearest = report.nearest.min(findings.nearest);
             self.rows.extend_from_slice(&findings.rows);
         }
-        let [nearest, without] = &mut self.nearest;
+        let [without, slabs] = &mut self.rooms;
         let number = |n: &mut AtomicU32| f32::from_bits(*n.get_mut());
-        self.inner.clear();
-        self.inner.extend(nearest.iter_mut().map(number));
         self.outer.clear();
         self.outer.extend(without.iter_mut().map(number));
+        self.inner.clear();
+        self.inner.extend(self.outer.iter().zip(slabs).map(|(outer, slab)| outer.min(number(slab))));
         // What stands still has left all room to others; but no slab goes through it.
         for v in soup.still() {
             (self.inner[v], self.outer[v]) = (f32::MIN_POSITIVE, 0.0);
         }
         clock.lap(Stage::Check);
         report
+    }
+
+    /// A plan is good while those that follow it stay behind their slabs: else what slides would be dragged along by what is ahead. But where a contact is about to stop a
+    /// vertex, it does not matter what else would do so from the same side.
+    fn shorten(&mut self) {
+        let Detector { findings, facing, steps, .. } = self;
+        let within = |holds: &f32| *holds < *steps as f32;
+        if !findings.iter().flat_map(|f| &f.slabs).any(|slab| slab.holds.iter().any(within)) {
+            return;
+        }
+        facing.resize(self.origin.len(), [Vec3::ZERO; 2]);
+        let same = |a: Vec3, b: Vec3| a.dot(b).abs() > ALIKE;
+        let rows = || findings.iter().flat_map(|f| &f.rows);
+        for row in rows() {
+            let n = Vec3::from(row.normal);
+            for v in row.particles {
+                let [first, second] = &mut facing[v as usize];
+                if *first == Vec3::ZERO {
+                    *first = n;
+                } else if !same(*first, n) {
+                    *second = n;
+                }
+            }
+        }
+        for slab in findings.iter().flat_map(|f| &f.slabs) {
+            let n = Vec3::from(slab.normal);
+            for (&v, &holds) in slab.particles.iter().zip(&slab.holds) {
+                if holds < *steps as f32 && !facing[v as usize].iter().any(|&other| same(other, n)) {
+                    *steps = (holds as u32).max(1);
+                }
+            }
+        }
+        rows().flat_map(|row| row.particles).for_each(|v| facing[v as usize] = [Vec3::ZERO; 2]);
     }
 
     /// Takes c and u; says whether anything is expected to move.
@@ -346,9 +401,9 @@ impl Detector {
 
 /// Lowers the room of a vertex, m.
 #[inline(always)]
-fn lower(nearest: &[AtomicU32], v: u32, room: f32) {
+fn lower(rooms: &[AtomicU32], v: u32, room: f32) {
     // Positive numbers are ordered as their bits are.
-    let (room, place) = (room.to_bits(), &nearest[v as usize]);
+    let (room, place) = (room.to_bits(), &rooms[v as usize]);
     // Most are no news.
     if room < place.load(Ordering::Relaxed) {
         place.fetch_min(room, Ordering::Relaxed);

@@ -274,11 +274,28 @@ impl Soup {
         Aabb { low: Vec3::new(low[0], low[1], low[2]), high: Vec3::new(high[0], high[1], high[2]) }
     }
 
+    /// The mean normal of a patch, of unit length, or zero.
+    fn patch_normal(&self, patch: usize, x: &[Particle]) -> Vec3 {
+        let at = |v: u32| Vec3::from(x[v as usize].p);
+        let triangles = self.triangle_ids[patch].iter().filter(|&&t| t != NONE);
+        let areas = triangles.map(|&t| {
+            let [a, b, c] = self.triangles[t as usize].map(at);
+            (b - a).cross(c - a)
+        });
+        areas.sum::<Vec3>().normalize_or_zero()
+    }
+
     /// Whether one side of a stencil is a collider that stands still.
     #[inline(always)]
     pub fn meets_still(&self, stencil: &[u32; 4]) -> bool {
         let still = |v: u32| self.groups[self.vertex_group[v as usize] as usize].still;
         self.any_still && (still(stencil[0]) || still(stencil[3]))
+    }
+
+    /// Whether a patch is one of a collider that stands still.
+    #[inline]
+    pub fn stands_still(&self, patch: usize) -> bool {
+        self.groups[self.patch_group[patch] as usize].still
     }
 
     /// Says which colliders stand still, part by part.
@@ -399,6 +416,8 @@ pub struct PatchBoxes {
     vertices: Vec<Boxes8>,
     edges: Vec<Boxes8>,
     hulls: Vec<Reach>,
+    /// The mean normal of each patch.
+    normals: Vec<Vec3>,
     /// The box of each whole patch, grown too.
     pub patches: Vec<Aabb>,
 }
@@ -423,21 +442,52 @@ impl PatchBoxes {
 
     /// Puts the boxes of all primitives of some patches where the particles are, grown by `grow` (m) on all sides. The soup is the same as the last time, or
     /// [`clear`](Self::clear) was called.
-    pub fn refit_some(&mut self, team: &mut Team, soup: &Soup, x: &[Particle], grow: f32, some: &[bool]) {
+    pub fn refit_some(
+        &mut self,
+        team: &mut Team,
+        soup: &Soup,
+        x: &[Particle],
+        grow: f32,
+        some: impl Fn(usize) -> bool + Sync,
+    ) {
         self.triangles.resize(soup.triangle_ids.len(), Boxes8::EMPTY);
         self.vertices.resize(soup.vertex_ids.len(), Boxes8::EMPTY);
         self.edges.resize(soup.edge_ids.len(), Boxes8::EMPTY);
         self.hulls.resize(soup.patches(), Reach { low: [0.0; 3], high: [0.0; 3], number: f32::NEG_INFINITY });
-        let own = |k: usize| some[k];
-        fit(team, &mut self.triangles, &soup.triangle_ids, own, |t| soup.triangles[t as usize], x, grow);
-        let of_vertices = |k: usize| some[soup.vertex_patch[k] as usize];
+        fit(team, &mut self.triangles, &soup.triangle_ids, &some, |t| soup.triangles[t as usize], x, grow);
+        let of_vertices = |k: usize| some(soup.vertex_patch[k] as usize);
         fit(team, &mut self.vertices, &soup.vertex_ids, of_vertices, |v| [v], x, grow);
-        let of_edges = |k: usize| some[soup.edge_patch[k] as usize];
+        let of_edges = |k: usize| some(soup.edge_patch[k] as usize);
         fit(team, &mut self.edges, &soup.edge_ids, of_edges, |e| soup.edges[e as usize], x, grow);
-        for (patch, hull) in self.hulls.iter_mut().enumerate().filter(|(patch, _)| some[*patch]) {
-            let (low, high, _) = self.triangles[patch].hull();
-            *hull = Reach { low, high, number: f32::NEG_INFINITY };
-        }
+        self.normals.resize(soup.patches(), Vec3::ZERO);
+        let triangles = &self.triangles[..];
+        team.for_each_chunk2(&mut self.hulls, &mut self.normals, LANES, |first, hulls, normals| {
+            for (i, (hull, normal)) in
+                hulls.iter_mut().zip(normals).enumerate().filter(|(i, _)| some(first + i))
+            {
+                let (low, high, _) = triangles[first + i].hull();
+                *hull = Reach { low, high, number: f32::NEG_INFINITY };
+                *normal = soup.patch_normal(first + i, x);
+            }
+        });
+    }
+
+    /// A distance that the insides of two patches are apart at least, m, but for rounding; below zero if none is known.
+    pub fn separation(&self, soup: &Soup, patches: [u32; 2], x: &[Particle]) -> f32 {
+        let [g, h] = patches.map(|patch| patch as usize);
+        let along = |n: Vec3, patch: usize| {
+            let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
+            for &v in soup.patch_vertices(patch) {
+                let at = n.dot(x[v as usize].p.into());
+                (low, high) = (low.min(at), high.max(at));
+            }
+            (low, high)
+        };
+        let apart = |n: Vec3| {
+            let (a, b) = (along(n, g), along(n, h));
+            (a.0 - b.1).max(b.0 - a.1)
+        };
+        apart(self.normals[g]).max(apart(self.normals[h]))
     }
 
     /// The soup with these boxes, ready to be searched.

@@ -6,40 +6,51 @@ use super::{F8, Particle};
 use crate::lanes::{LANES, Lane, SimdLevel, V3};
 use crate::transpose::Transpose;
 
-/// The mathematics of one stencil: R numbers from F vectors of each of its four particles (positions and ways, m).
+/// The mathematics of one stencil: R numbers from F vectors of each of its four particles (positions and ways, m), and four terms of its own.
 pub trait StencilKernel<const F: usize, const R: usize>: Copy {
     /// The numbers of one stencil, or of one in each lane.
-    fn apply<L: Lane>(&self, x: &[[V3<L>; 4]; F], like: L) -> [L; R];
+    fn apply<L: Lane>(&self, x: &[[V3<L>; 4]; F], terms: [L; 4], like: L) -> [L; R];
 }
 
-/// Runs the kernel over all stencils; the numbers of stencil i are in lane i % 8 of block i / 8. Further lanes of the last block mean nothing.
+/// Runs the kernel over all stencils with their terms, which are zero if none are given; the numbers of stencil i are in lane i % 8 of block i / 8. Further lanes of the last block mean nothing.
 ///
 /// # Panics
-/// If a stencil names a particle that does not exist.
+/// If a stencil names a particle that does not exist, or has no terms where others have.
 pub fn stencils<K: StencilKernel<F, R>, const F: usize, const R: usize>(
     level: SimdLevel,
     kernel: K,
     fields: [&[Particle]; F],
     stencils: &[[u32; 4]],
+    terms: &[[f32; 4]],
     out: &mut Vec<[F8; R]>,
 ) {
+    assert!(terms.is_empty() || terms.len() == stencils.len(), "each stencil has terms, or none");
     out.clear();
     out.resize(stencils.len().div_ceil(LANES), [F8([0.0; LANES]); R]);
     let (whole, rest) = stencils.as_chunks::<LANES>();
+    let (whole_terms, rest_terms) = terms.as_chunks::<LANES>();
     // The last block is filled up with its first stencil.
-    let mut last = [rest.first().copied().unwrap_or_default(); LANES];
-    last[..rest.len()].copy_from_slice(rest);
+    let last = [filled(rest)];
+    let last_terms = [filled(rest_terms)];
+    let last_terms = if terms.is_empty() { &[][..] } else { &last_terms };
     let (blocks, tail) = out.split_at_mut(whole.len());
-    for (list, out) in [(whole, blocks), (&[last][..], tail)] {
+    for (list, terms, out) in [(whole, whole_terms, blocks), (&last, last_terms, tail)] {
         match level {
-            SimdLevel::Scalar => one_by_one(kernel, fields, list, out),
+            SimdLevel::Scalar => one_by_one(kernel, fields, list, terms, out),
             SimdLevel::Wide(level) => on_level!(
                 level,
-                simd => wide(simd, kernel, fields, list, out),
-                otherwise one_by_one(kernel, fields, list, out)
+                simd => wide(simd, kernel, fields, list, terms, out),
+                otherwise one_by_one(kernel, fields, list, terms, out)
             ),
         }
     }
+}
+
+/// Eight of fewer, the first in place of those that are missing.
+fn filled<T: Copy + Default>(rest: &[T]) -> [T; LANES] {
+    let mut all = [rest.first().copied().unwrap_or_default(); LANES];
+    all[..rest.len()].copy_from_slice(rest);
+    all
 }
 
 #[inline(always)]
@@ -48,10 +59,11 @@ fn wide<S: Transpose, K: StencilKernel<F, R>, const F: usize, const R: usize>(
     kernel: K,
     fields: [&[Particle]; F],
     list: &[[[u32; 4]; LANES]],
+    terms: &[[[f32; 4]; LANES]],
     out: &mut [[F8; R]],
 ) {
     let zero = f32x8::splat(simd, 0.0);
-    for (stencils, out) in list.iter().zip(out) {
+    for (block, (stencils, out)) in list.iter().zip(out).enumerate() {
         // One comparison for the whole block: the highest of its particles.
         let mut highest = [0u32; 4];
         for lane in 0..LANES {
@@ -75,7 +87,15 @@ fn wide<S: Transpose, K: StencilKernel<F, R>, const F: usize, const R: usize>(
                 points[f][n] = V3 { x, y, z };
             }
         }
-        let values = kernel.apply(&points, zero);
+        let mut own = [zero; 4];
+        if !terms.is_empty() {
+            let mut rows = [f32x4::splat(simd, 0.0); LANES];
+            for lane in 0..LANES {
+                rows[lane] = f32x4::simd_from(simd, terms[block][lane]);
+            }
+            own = simd.to_columns(rows);
+        }
+        let values = kernel.apply(&points, own, zero);
         for r in 0..R {
             out[r].0 = values[r].into();
         }
@@ -86,9 +106,10 @@ fn one_by_one<K: StencilKernel<F, R>, const F: usize, const R: usize>(
     kernel: K,
     fields: [&[Particle]; F],
     list: &[[[u32; 4]; LANES]],
+    terms: &[[[f32; 4]; LANES]],
     out: &mut [[F8; R]],
 ) {
-    for (stencils, out) in list.iter().zip(out) {
+    for (block, (stencils, out)) in list.iter().zip(out).enumerate() {
         for lane in 0..LANES {
             let points = fields.map(|field| {
                 stencils[lane].map(|i| {
@@ -96,7 +117,8 @@ fn one_by_one<K: StencilKernel<F, R>, const F: usize, const R: usize>(
                     V3 { x, y, z }
                 })
             });
-            let values = kernel.apply(&points, 0.0);
+            let own = if terms.is_empty() { [0.0; 4] } else { terms[block][lane] };
+            let values = kernel.apply(&points, own, 0.0);
             for r in 0..R {
                 out[r].0[lane] = values[r];
             }

@@ -1,5 +1,7 @@
 //! Pairs that may come near each other, kept from one detection to the next.
 
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
 use glam::Vec3;
 
 use super::measure::distances;
@@ -9,7 +11,7 @@ use crate::collide::soup::{PatchBoxes, Soup};
 use crate::lanes::{LANES, SimdLevel};
 use crate::par::Team;
 use crate::step::{Stage, Stopwatch};
-use crate::wide::{F8, Particle, Patches};
+use crate::wide::{F8, Particle};
 
 /// Patches in one piece of work.
 const BATCH: usize = 8;
@@ -23,6 +25,8 @@ pub(super) const KINDS: [Kind; 2] = [Kind::PointTriangle, Kind::SegmentSegment];
 pub(super) struct Horizon {
     /// Pairs nearer than this at any time matter, m.
     pub reach: f32,
+    /// The same if one side is a collider that stands still, m; not more.
+    pub reach_still: f32,
     /// More than is needed on each side, so that it serves for longer, m.
     pub margin: f32,
     /// What two sides may be expected to go against each other, m.
@@ -31,6 +35,13 @@ pub(super) struct Horizon {
     pub steps: u32,
     /// What rounding may have done, m.
     pub epsilon: f32,
+}
+
+impl Horizon {
+    /// Pairs are collected from as much further away than they matter now, m.
+    fn more(&self) -> f32 {
+        2.0 * self.margin + self.epsilon
+    }
 }
 
 /// A point and a triangle, or two edges.
@@ -51,7 +62,13 @@ pub(super) struct Partner {
     limit: f32,
     /// By how much any of them can have come nearer since, m.
     used: f32,
-    /// How far two sides are expected to go against each other now, m.
+    /// Pairs nearer than this at any time matter now, m.
+    pub reach: f32,
+    /// The part of a room that each side may use.
+    pub whole: f32,
+    /// The distance of the boxes around both patches now, m.
+    apart: f32,
+    /// How far two sides are expected to go against each other now, m: in a substep at first, then in the whole plan.
     pub slack: f32,
     /// Pairs below this distance when they were collected may matter now, m; none if zero.
     pub far: f32,
@@ -62,8 +79,20 @@ pub(super) struct Partner {
 }
 
 impl Partner {
-    fn unknown(patch: u32) -> Self {
-        Partner { patch, limit: 0.0, used: 0.0, slack: 0.0, far: 0.0, stale: false, ends: [0; 2] }
+    /// Of the patch at `a`, one at `b` of which nothing else is known.
+    fn unknown(a: &Survey, patch: u32, b: &Survey) -> Self {
+        Partner {
+            patch,
+            limit: 0.0,
+            used: 0.0,
+            reach: 0.0,
+            whole: 1.0,
+            apart: apart(&a.at, &b.at),
+            slack: relative(&a.plan, &b.plan),
+            far: 0.0,
+            stale: false,
+            ends: [0; 2],
+        }
     }
 }
 
@@ -109,7 +138,7 @@ pub(super) struct Collection {
     pub batches: Vec<Batch>,
     surveys: Vec<Survey>,
     /// Patches whose boxes are needed.
-    chosen: Vec<bool>,
+    chosen: Vec<AtomicBool>,
     /// Where each patch may be without a new search, if the mean of all is there.
     homes: Vec<Aabb>,
     mean: Vec3,
@@ -192,8 +221,7 @@ impl Collection {
         let far = |s: &Survey| s.at.high.abs().max(s.at.low.abs()).max_element();
         let far = self.surveys.iter().map(far).fold(0.0, f32::max);
         let round = |length: f32| 8.0 * f32::EPSILON * (far + length);
-        self.grow_old(0.5 * round(horizon.reach));
-        self.shorten(horizon);
+        self.grow_old(team, 0.5 * round(horizon.reach), horizon);
         let steps = horizon.steps as f32;
         let planned = |s: &Survey| s.plan.high.abs().max(s.plan.low.abs()).max_element();
         let planned = self.surveys.iter().map(planned).fold(0.0, f32::max);
@@ -203,7 +231,7 @@ impl Collection {
             self.search(team, level, soup, horizon);
             clock.lap(Stage::Tree);
         }
-        let fresh = self.choose(soup, horizon);
+        let fresh = self.choose(team, soup, horizon);
         if fresh {
             self.collect(team, level, soup, x, horizon);
         }
@@ -237,34 +265,30 @@ impl Collection {
         });
     }
 
-    /// Counts what patches moved since the last detection against their pairs.
-    fn grow_old(&mut self, rounding: f32) {
-        let surveys = &self.surveys[..];
-        for (g, piece) in self.batches.iter_mut().flat_map(|batch| &mut batch.pieces).enumerate() {
-            for partner in &mut piece.partners {
-                let way = relative(&surveys[g].way, &surveys[partner.patch as usize].way);
-                // Rounding must not make it less.
-                partner.used += way * (1.0 + 8.0 * f32::EPSILON) + rounding;
-            }
-        }
-    }
-
+    /// Counts what patches moved since the last detection against their pairs, and finds how far apart they are and how they are expected to move.
     /// Plans for fewer substeps if patches that may meet would go too far against each other.
-    fn shorten(&self, horizon: &mut Horizon) {
-        if horizon.steps == 1 {
-            return;
-        }
-        let (mut fastest, steps) = (0.0f32, horizon.steps as f32);
-        for (piece, a) in self.pieces().zip(&self.surveys) {
-            for partner in &piece.partners {
-                let b = &self.surveys[partner.patch as usize];
-                let speed = relative(&a.plan, &b.plan);
-                if speed > fastest && apart(&a.at, &b.at) < horizon.reach + steps * speed {
-                    fastest = speed;
+    fn grow_old(&mut self, team: &mut Team, rounding: f32, horizon: &mut Horizon) {
+        let (surveys, steps) = (&self.surveys[..], horizon.steps as f32);
+        let (fastest, reach) = (AtomicU32::new(0), horizon.reach);
+        team.for_each_item(&mut self.batches, |k, batch| {
+            let mut most = 0.0f32;
+            for (i, piece) in batch.pieces.iter_mut().enumerate() {
+                let a = &surveys[k * BATCH + i];
+                for partner in &mut piece.partners {
+                    let b = &surveys[partner.patch as usize];
+                    // Rounding must not make it less.
+                    partner.used += relative(&a.way, &b.way) * (1.0 + 8.0 * f32::EPSILON) + rounding;
+                    partner.apart = apart(&a.at, &b.at);
+                    partner.slack = relative(&a.plan, &b.plan);
+                    if partner.slack > most && partner.apart < reach + steps * partner.slack {
+                        most = partner.slack;
+                    }
                 }
             }
-        }
-        let most = horizon.sweep / fastest;
+            // Positive numbers are ordered as their bits are.
+            fastest.fetch_max(most.to_bits(), Ordering::Relaxed);
+        });
+        let most = horizon.sweep / f32::from_bits(fastest.into_inner());
         if most < steps {
             horizon.steps = (most as u32).max(1);
         }
@@ -308,7 +332,7 @@ impl Collection {
             self.surveys.iter().map(|survey| Self::swept(survey, Vec3::ZERO, drift, steps).grown(grow));
         self.homes.extend(homes);
         self.query.within(team, level, &self.homes, 0.0, &mut self.near);
-        let (meshes_only, fresh) = (self.meshes_only, &mut self.partners);
+        let (meshes_only, fresh, surveys) = (self.meshes_only, &mut self.partners, &self.surveys[..]);
         let kinematic = |patch: u32| soup.groups[soup.patch_group[patch as usize] as usize].kinematic;
         // The list is in order of its first patches.
         let mut near = &self.near[..];
@@ -324,52 +348,72 @@ impl Collection {
             };
             let wanted = std::iter::once(g).chain(own.iter().map(|pair| pair[1])).filter(looked_at);
             fresh.clear();
-            fresh.extend(wanted.map(Partner::unknown));
+            let of = |h: u32| Partner::unknown(&surveys[g as usize], h, &surveys[h as usize]);
+            fresh.extend(wanted.map(of));
             piece.meet(fresh);
         }
     }
 
     /// Finds which pairs matter, and which have to be collected for it; says whether there are any.
-    fn choose(&mut self, soup: &Soup, horizon: &Horizon) -> bool {
-        let (surveys, steps) = (&self.surveys[..], horizon.steps as f32);
-        self.chosen.clear();
-        self.chosen.resize(soup.patches(), false);
-        let mut any = false;
-        for (g, piece) in self.batches.iter_mut().flat_map(|batch| &mut batch.pieces).enumerate() {
-            piece.stale = false;
-            for partner in &mut piece.partners {
-                let (a, b) = (&surveys[g], &surveys[partner.patch as usize]);
-                partner.slack = steps * relative(&a.plan, &b.plan);
-                (partner.far, partner.stale) = (0.0, false);
-                let need = horizon.reach + partner.slack + horizon.epsilon;
-                if apart(&a.at, &b.at) > need {
-                    continue;
+    fn choose(&mut self, team: &mut Team, soup: &Soup, horizon: &Horizon) -> bool {
+        self.chosen.resize_with(soup.patches(), AtomicBool::default);
+        self.chosen.iter_mut().for_each(|chosen| *chosen.get_mut() = false);
+        let (chosen, any, steps) = (&self.chosen[..], AtomicBool::new(false), horizon.steps as f32);
+        team.for_each_item(&mut self.batches, |k, batch| {
+            for (i, piece) in batch.pieces.iter_mut().enumerate() {
+                let g = k * BATCH + i;
+                let still = soup.stands_still(g);
+                piece.stale = false;
+                for partner in &mut piece.partners {
+                    let still = still || soup.stands_still(partner.patch as usize);
+                    (partner.reach, partner.whole) =
+                        if still { (horizon.reach_still, 2.0) } else { (horizon.reach, 1.0) };
+                    partner.slack *= steps;
+                    (partner.far, partner.stale) = (0.0, false);
+                    let need = partner.reach + partner.slack + horizon.epsilon;
+                    if partner.apart > need {
+                        continue;
+                    }
+                    partner.far = need + partner.used;
+                    if partner.far > partner.limit {
+                        (partner.far, partner.stale) = (need, true);
+                        piece.stale = true;
+                        chosen[g].store(true, Ordering::Relaxed);
+                        chosen[partner.patch as usize].store(true, Ordering::Relaxed);
+                    }
                 }
-                partner.far = need + partner.used;
-                if partner.far > partner.limit {
-                    (partner.far, partner.stale) = (need, true);
-                    (piece.stale, any) = (true, true);
-                    self.chosen[g] = true;
-                    self.chosen[partner.patch as usize] = true;
+                if piece.stale {
+                    any.store(true, Ordering::Relaxed);
                 }
             }
-        }
-        any
+        });
+        any.into_inner()
     }
 
     /// Collects the pairs of patches that moved too far or are new.
     fn collect(&mut self, team: &mut Team, level: SimdLevel, soup: &Soup, x: &[Particle], horizon: &Horizon) {
-        let base = horizon.reach + 2.0 * horizon.margin + horizon.epsilon;
-        self.boxes.refit_some(team, soup, x, 0.5 * base, &self.chosen);
-        let (kinds, patches) = (self.kinds, self.boxes.view(soup));
+        let chosen = &self.chosen[..];
+        let grow = 0.5 * (horizon.reach + horizon.more());
+        self.boxes.refit_some(team, soup, x, grow, |patch| chosen[patch].load(Ordering::Relaxed));
+        let sight = Sight { level, soup, boxes: &self.boxes, x, horizon, kinds: self.kinds };
         team.for_each_item(&mut self.batches, |k, batch| {
             let Batch { pieces, work } = batch;
             for (i, piece) in pieces.iter_mut().enumerate().filter(|(_, piece)| piece.stale) {
-                let g = (k * BATCH + i) as u32;
-                piece.collect(level, soup, &patches, g, x, base, kinds, work);
+                piece.collect(&sight, (k * BATCH + i) as u32, work);
             }
         });
     }
+}
+
+/// What pairs are collected from.
+struct Sight<'a> {
+    level: SimdLevel,
+    soup: &'a Soup,
+    /// Grown by half of the reach and what is looked for beyond it.
+    boxes: &'a PatchBoxes,
+    x: &'a [Particle],
+    horizon: &'a Horizon,
+    kinds: [bool; 2],
 }
 
 impl Piece {
@@ -400,28 +444,37 @@ impl Piece {
         self.partners.extend_from_slice(fresh);
     }
 
-    /// Collects all pairs of stale partners that are nearer than `base` (m), for which boxes are grown, and their slack.
-    fn collect(
-        &mut self,
-        level: SimdLevel,
-        soup: &Soup,
-        view: &Patches<'_>,
-        patch: u32,
-        x: &[Particle],
-        base: f32,
-        kinds: [bool; 2],
-        work: &mut Scratch,
-    ) {
+    /// Collects all pairs of stale partners of a patch that may matter soon.
+    fn collect(&mut self, sight: &Sight<'_>, patch: u32, work: &mut Scratch) {
         let Scratch { raw, ends, low, list } = work;
+        let Sight { level, soup, x, horizon, .. } = *sight;
+        let view = sight.boxes.view(soup);
         raw.iter_mut().for_each(|raw| raw.clear());
         ends.clear();
-        for partner in self.partners.iter_mut().filter(|partner| partner.stale) {
-            (partner.limit, partner.used) = (base + partner.slack, 0.0);
+        let mut end = [0; 2];
+        for partner in &mut self.partners {
+            let begin = std::mem::replace(&mut end, partner.ends);
+            if !partner.stale {
+                continue;
+            }
+            (partner.limit, partner.used) = (partner.reach + partner.slack + horizon.more(), 0.0);
             let [points, segments] = raw;
-            view.cull(level, [patch, partner.patch], partner.slack, points, segments);
+            let patches = [patch, partner.patch];
+            // Those that had pairs before will have some again.
+            let separate = match partner.ends == begin {
+                true => sight.boxes.separation(soup, patches, x) - horizon.epsilon,
+                false => 0.0,
+            };
+            if separate > partner.limit {
+                // Nothing is as near, so that serves for longer.
+                partner.limit = separate;
+            } else {
+                let more = partner.reach + partner.slack - horizon.reach;
+                view.cull(level, patches, more, points, segments);
+            }
             ends.push([points.len(), segments.len()]);
         }
-        for k in (0..2).filter(|&k| kinds[k]) {
+        for k in (0..2).filter(|&k| sight.kinds[k]) {
             let (raw, kind) = (&raw[k], KINDS[k]);
             distances(level, kind, x, raw, low);
             list.clear();

@@ -12,7 +12,9 @@ use crate::lanes::{LANES, Lane, SimdLevel, V3};
 use crate::wide::{F8, Particle, StencilKernel, stencils};
 
 /// Below this part of their size, the direction between two sides is found in another way.
-const CLOSE: f32 = 1e-3;
+const TINY: f32 = 1e-3;
+/// In place of a room: the pair may be a contact.
+const CLOSE: f32 = -1.0;
 /// Marks a distance that single precision cannot give well.
 const UNSURE: f32 = -1.0;
 /// A slab may be narrower by this than it could be, if it lets its sides go on.
@@ -29,7 +31,7 @@ struct Low(Kind);
 
 impl StencilKernel<1, 1> for Low {
     #[inline(always)]
-    fn apply<L: Lane>(&self, [x]: &[[V3<L>; 4]; 1], like: L) -> [L; 1] {
+    fn apply<L: Lane>(&self, [x]: &[[V3<L>; 4]; 1], _: [L; 4], like: L) -> [L; 1] {
         [low(&proximity::near(self.0, x, like.like(f32::EPSILON)))]
     }
 }
@@ -42,22 +44,44 @@ fn low<L: Lane>(near: &proximity::Near<L>) -> L {
     distance.select_lt(doubt * doubt.like(16.0), doubt.like(UNSURE), distance - doubt)
 }
 
-/// The same; whether the closest points are inside both sides; how wide the slab between both sides is along the direction of their distance; and how far they are expected to go
-/// against each other along it in a substep.
+/// The same; whether the closest points are inside both sides; and the room that the pair leaves its vertices, m: infinite if it does not matter, [`CLOSE`] if it has to be looked at more
+/// closely. The terms are its gap, how far its sides are expected to go against each other at worst, the distance within which it matters (all m), and the part of its room that each may use.
 #[derive(Clone, Copy)]
-struct Closing(Kind);
+struct Leaves {
+    kind: Kind,
+    /// K.
+    steps: f32,
+    /// What rounding may have done, m.
+    epsilon: f32,
+    /// More room than this is left by no pair, m.
+    most: f32,
+    settings: Settings,
+}
 
-impl StencilKernel<2, 4> for Closing {
+impl StencilKernel<2, 3> for Leaves {
     #[inline(always)]
-    fn apply<L: Lane>(&self, [x, u]: &[[V3<L>; 4]; 2], like: L) -> [L; 4] {
-        let near = proximity::near(self.0, x, like.like(f32::EPSILON));
-        let (n, width) = across(self.0, x, &near.weights, like);
+    fn apply<L: Lane>(&self, [x, u]: &[[V3<L>; 4]; 2], [gap, slack, far, whole]: [L; 4], like: L) -> [L; 3] {
+        let near = proximity::near(self.kind, x, like.like(f32::EPSILON));
+        let (n, width) = across(self.kind, x, &near.weights, like);
         let along = [n.dot(u[0]), n.dot(u[1]), n.dot(u[2]), n.dot(u[3])];
-        let closing = match self.0 {
+        let closing = match self.kind {
             Kind::PointTriangle => along[1].max(along[2].max(along[3])) - along[0],
             Kind::SegmentSegment => along[2].max(along[3]) - along[0].min(along[1]),
         };
-        [low(&near), near.inner, width, closing]
+        let (zero, never, close) = (like.like(0.0), like.like(f32::INFINITY), like.like(CLOSE));
+        let (low, settings) = (low(&near), &self.settings);
+        // At worst they go straight against each other; the direction between them may tell more.
+        let worst = low - slack;
+        let width = width.min(low);
+        let end = worst.max(width - closing.max(zero) * like.like(self.steps));
+        let end = (low * like.like(0.5)).select_lt(width, end, worst) - like.like(self.epsilon);
+        let room = settings.room_of(end, gap) * whole;
+        let room = room.select_lt(like.like(self.most), room, never);
+        let edge = gap * like.like(NEAR) + like.like(settings.early);
+        let room = end.select_lt(edge, close, room);
+        let room = (low * like.like(LEFT)).select_lt(end, room, close);
+        let room = low.select_lt(far, room, never);
+        [low, near.inner, low.select_lt(zero, close, room)]
     }
 }
 
@@ -83,7 +107,7 @@ struct Closest(Kind);
 
 impl StencilKernel<1, 9> for Closest {
     #[inline(always)]
-    fn apply<L: Lane>(&self, [x]: &[[V3<L>; 4]; 1], like: L) -> [L; 9] {
+    fn apply<L: Lane>(&self, [x]: &[[V3<L>; 4]; 1], _: [L; 4], like: L) -> [L; 9] {
         let near = proximity::near(self.0, x, like.like(f32::EPSILON));
         let w = near.weights;
         let (n, width) = across(self.0, x, &w, like);
@@ -105,7 +129,10 @@ pub(super) struct View<'a> {
     pub steps: f32,
     /// For how many substeps the detection holds.
     pub allowed: &'a AtomicU32,
-    pub nearest: &'a [Vec<AtomicU32>; 2],
+    /// The most room that any vertex has, m.
+    pub most: f32,
+    /// The rooms of all vertices with regard to pairs without a slab, and to slabs.
+    pub rooms: &'a [Vec<AtomicU32>; 2],
 }
 
 /// A slab between two sides that touch or may soon: along `normal` no vertex of either goes further towards the other than `room` (m), nor than
@@ -122,6 +149,8 @@ pub(super) struct Slab {
     /// Whether it belongs to a row, or only keeps sides apart.
     pub contact: bool,
     pub kind: Kind,
+    /// For how many substeps each vertex can go as expected, if not for all.
+    pub holds: [f32; 4],
 }
 
 /// What was found in a batch.
@@ -133,9 +162,9 @@ pub(super) struct Findings {
     /// The least distance, m.
     pub nearest: f32,
     stencils: Vec<[u32; 4]>,
-    /// The gap and the slack of each, m.
-    terms: Vec<[f32; 2]>,
-    low: Vec<[F8; 4]>,
+    /// See [`Leaves`].
+    terms: Vec<[f32; 4]>,
+    left: Vec<[F8; 3]>,
     close: Vec<[u32; 4]>,
     /// The gap of each, and whether it may be a row.
     close_gaps: Vec<(f32, bool)>,
@@ -149,19 +178,25 @@ impl Findings {
         self.rows.clear();
         self.slabs.clear();
         for (k, kind) in KINDS.into_iter().enumerate() {
-            self.stencils.clear();
-            self.terms.clear();
+            let most = batch.pieces.iter().map(|piece| piece.lists[k].len()).sum::<usize>();
+            self.stencils.resize(most, [0; 4]);
+            self.terms.resize(most, [0.0; 4]);
+            let mut count = 0;
             for piece in &batch.pieces {
                 let mut begin = 0;
                 for partner in &piece.partners {
-                    let end = partner.ends[k] as usize;
-                    for pair in piece.lists[k][begin..end].iter().filter(|pair| pair.low < partner.far) {
-                        self.stencils.push(pair.stencil);
-                        self.terms.push([pair.gap, partner.slack]);
+                    let (end, far) = (partner.ends[k] as usize, partner.reach + partner.slack);
+                    for pair in &piece.lists[k][begin..end] {
+                        self.stencils[count] = pair.stencil;
+                        self.terms[count] = [pair.gap, partner.slack, far, partner.whole];
+                        // Written over by the next if it does not matter: which do cannot be foreseen, and branches would be slower.
+                        count += (pair.low < partner.far) as usize;
                     }
                     begin = end;
                 }
             }
+            self.stencils.truncate(count);
+            self.terms.truncate(count);
             self.measured += self.stencils.len();
             self.measure(view, kind);
             self.judge(view, kind);
@@ -170,38 +205,32 @@ impl Findings {
 
     /// Lowers the rooms of what stays apart, and notes all that may touch.
     fn measure(&mut self, view: &View<'_>, kind: Kind) {
-        let settings = view.settings;
-        let Findings { nearest, stencils: all, terms, low, close, close_gaps, .. } = self;
+        let Findings { nearest, stencils: all, terms, left, close, close_gaps, .. } = self;
         close.clear();
         close_gaps.clear();
-        stencils(view.level, Closing(kind), [view.x, view.ways], all, low);
-        let blocks = low.iter().zip(all.chunks(LANES)).zip(terms.chunks(LANES));
-        for (([low, inner, width, closing], stencils), terms) in blocks {
+        let &View { level, steps, epsilon, most, settings, .. } = view;
+        let kernel = Leaves { kind, steps, epsilon, most, settings: *settings };
+        stencils(level, kernel, [view.x, view.ways], all, terms, left);
+        let blocks = left.iter().zip(all.chunks(LANES)).zip(terms.chunks(LANES));
+        for (([low, inner, room], stencils), terms) in blocks {
             for (i, stencil) in stencils.iter().enumerate() {
-                // The slack is how far two sides are expected to go against each other at worst.
-                let (mut low, [gap, slack]) = (low.0[i], terms[i]);
-                let far = settings.reach + slack;
-                if low == UNSURE {
-                    low = proximity::lower_distance(kind, stencil.map(|v| view.at(v)));
-                }
-                if low >= far {
+                let room = room.0[i];
+                if room == f32::INFINITY {
                     continue;
                 }
+                let low = match low.0[i] {
+                    UNSURE => proximity::lower_distance(kind, stencil.map(|v| view.at(v))),
+                    low => low,
+                };
                 *nearest = nearest.min(low);
-                // At worst they go straight against each other; the direction between them may tell more.
-                let (mut end, width) = (low - slack, width.0[i].min(low));
-                if width > 0.5 * low {
-                    end = end.max(width - view.steps * closing.0[i].max(0.0));
-                }
-                end -= view.epsilon;
-                if end >= NEAR * gap + settings.early && end > LEFT * low {
-                    view.lower(stencil, view.whole(stencil) * settings.room(end, gap, false));
+                if room >= 0.0 {
+                    view.lower(stencil, room);
                     continue;
                 }
                 // Where an end of an edge is closest, its vertex and the triangles beside the other edge are as close.
                 let inside = inner.0[i] != 0.0 || kind == Kind::PointTriangle;
                 close.push(*stencil);
-                close_gaps.push((gap, inside));
+                close_gaps.push((terms[i][0], inside));
             }
         }
     }
@@ -209,7 +238,7 @@ impl Findings {
     /// Rooms, slabs and rows of what is close.
     fn judge(&mut self, view: &View<'_>, kind: Kind) {
         let (soup, x) = (view.soup, view.x);
-        stencils(view.level, Closest(kind), [x], &self.close, &mut self.closest);
+        stencils(view.level, Closest(kind), [x], &self.close, &[], &mut self.closest);
         for (i, (&particles, &(gap, inside))) in self.close.iter().zip(&self.close_gaps).enumerate() {
             let (row, width) = row(kind, particles, gap, lane(&self.closest, i), x);
             let (listed, slab) = view.judge(&row, width);
@@ -281,12 +310,11 @@ impl View<'_> {
         if self.soup.meets_still(stencil) { 2.0 } else { 1.0 }
     }
 
-    /// Lowers the rooms of all four with regard to all pairs, and to those without a slab, m.
+    /// Lowers the rooms of all four with regard to pairs without a slab, m.
     #[inline(always)]
     fn lower(&self, stencil: &[u32; 4], room: f32) {
         for &v in stencil {
-            lower(&self.nearest[0], v, room);
-            lower(&self.nearest[1], v, room);
+            lower(&self.rooms[0], v, room);
         }
     }
 
@@ -363,17 +391,17 @@ impl View<'_> {
         if room > 0.0 {
             room *= whole;
         }
+        let mut holds = [f32::INFINITY; 4];
         for (i, (&v, u)) in row.particles.iter().zip(along).enumerate() {
             let towards = (if i < first { speed - u } else { u - speed }).max(0.0);
-            // A plan is good while those that follow it stay behind the slab: else what slides would be dragged along.
             if self.steps * towards > room {
-                self.allowed.fetch_min(((room / towards) as u32).max(1), Ordering::Relaxed);
+                holds[i] = room / towards;
             }
-            lower(&self.nearest[0], v, (room - self.steps * towards).max(0.0));
+            lower(&self.rooms[1], v, (room - self.steps * towards).max(0.0));
         }
         let listed = listed && !passes;
         let (particles, kind) = (row.particles, row.kind);
-        let slab = Slab { particles, normal: n.into(), room, speed, contact: listed, kind };
+        let slab = Slab { particles, normal: n.into(), room, speed, contact: listed, kind, holds };
         (listed, Some(slab))
     }
 }
@@ -399,7 +427,7 @@ fn row(kind: Kind, particles: [u32; 4], gap: f32, values: [f32; 9], x: &[Particl
     let (mut weights, mut normal, mut distance, mut width) =
         ([w0, w1, w2, w3], [nx, ny, nz], distance, width);
     let at = particles.map(|v| Vec3::from(x[v as usize].p));
-    if width < 0.9 * distance || distance < CLOSE * (at[0] - at[3]).length() {
+    if width < 0.9 * distance || distance < TINY * (at[0] - at[3]).length() {
         let near = proximity::proximity(kind, at);
         let n = direction(kind, at.map(|p| p.as_dvec3()), near.direction.as_dvec3(), near.weights);
         (weights, normal, distance) = (near.weights, n.as_vec3().into(), near.distance);
@@ -423,7 +451,7 @@ pub(super) fn distances(
     list: &[[u32; 4]],
     low: &mut Vec<[F8; 1]>,
 ) {
-    stencils(level, Low(kind), [x], list, low);
+    stencils(level, Low(kind), [x], list, &[], low);
     for (block, list) in low.iter_mut().zip(list.chunks(LANES)) {
         if block[0].0.iter().all(|&low| low >= 0.0) {
             continue;
