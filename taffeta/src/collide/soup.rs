@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use glam::Vec3;
 
-use super::proximity::{self, Kind};
+use super::proximity::Kind;
 use super::query::{Aabb, morton};
 use crate::lanes::LANES;
 use crate::mesh::{NONE, Topology};
@@ -336,21 +336,17 @@ impl Soup {
         self.groups.iter().map(gap).fold(0.0, f32::max)
     }
 
-    /// The distance that the two sides of a stencil should keep, m: the thickness, or less for those of one part that are close at rest.
+    /// The distance that the two sides of a stencil should keep, m, and whether it may have to be less because they are close at rest: see [`keep`].
     #[inline]
-    pub fn gap(&self, kind: Kind, stencil: &[u32; 4]) -> f32 {
+    pub fn gap(&self, kind: Kind, stencil: &[u32; 4]) -> (f32, bool) {
         let part = if kind == Kind::SegmentSegment { EDGES } else { 1.0 };
         let thickness = part * self.thickness(stencil);
         if !self.same_group(stencil) {
-            return thickness;
+            return (thickness, false);
         }
-        // Two vertices that are far apart, or else the distance itself.
         let at = |v: u32| Vec3::from(self.rest[v as usize].p);
         let far = thickness / REST + 2.0 * self.longest;
-        if (at(stencil[0]) - at(stencil[3])).length_squared() > far * far {
-            return thickness;
-        }
-        thickness.min(REST * proximity::lower_distance(kind, stencil.map(at)))
+        (thickness, (at(stencil[0]) - at(stencil[3])).length_squared() <= far * far)
     }
 
     /// Triangles that have a vertex.
@@ -392,6 +388,12 @@ impl Soup {
         let ring = self.triangles_at(corner).iter().flat_map(|&t| self.triangles[t as usize]);
         self.vertex_owner[corner as usize] == t && ring.filter(|&v| v != corner).all(behind)
     }
+}
+
+/// What two sides with such a gap keep of it if they are so far apart at rest, m.
+#[inline]
+pub fn keep(gap: f32, at_rest: f32) -> f32 {
+    gap.min(REST * at_rest)
 }
 
 /// Which corner of a triangle is not on an edge of it.

@@ -7,7 +7,7 @@ use glam::Vec3;
 use super::measure::distances;
 use crate::collide::proximity::Kind;
 use crate::collide::query::{Aabb, NearPairs, Structure};
-use crate::collide::soup::{PatchBoxes, Soup};
+use crate::collide::soup::{PatchBoxes, Soup, keep};
 use crate::lanes::{LANES, SimdLevel};
 use crate::par::Team;
 use crate::step::{Stage, Stopwatch};
@@ -16,7 +16,7 @@ use crate::wide::{F8, Particle};
 /// Patches in one piece of work.
 const BATCH: usize = 8;
 /// Near patches are searched for so many times as far ahead as the plan goes.
-const AHEAD: f32 = 2.0;
+const AHEAD: f32 = 8.0;
 
 pub(super) const KINDS: [Kind; 2] = [Kind::PointTriangle, Kind::SegmentSegment];
 
@@ -120,6 +120,9 @@ struct Scratch {
     ends: Vec<[usize; 2]>,
     low: Vec<[F8; 1]>,
     list: Vec<Pair>,
+    /// Those whose distance at rest has to be known, and where they are in the list.
+    resting: Vec<[u32; 4]>,
+    resting_pairs: Vec<u32>,
 }
 
 /// Where a patch is, how it moved since the last detection, and how its vertices are expected to move in a substep.
@@ -446,7 +449,7 @@ impl Piece {
 
     /// Collects all pairs of stale partners of a patch that may matter soon.
     fn collect(&mut self, sight: &Sight<'_>, patch: u32, work: &mut Scratch) {
-        let Scratch { raw, ends, low, list } = work;
+        let Scratch { raw, ends, low, list, resting, resting_pairs } = work;
         let Sight { level, soup, x, horizon, .. } = *sight;
         let view = sight.boxes.view(soup);
         raw.iter_mut().for_each(|raw| raw.clear());
@@ -478,6 +481,8 @@ impl Piece {
             let (raw, kind) = (&raw[k], KINDS[k]);
             distances(level, kind, x, raw, low);
             list.clear();
+            resting.clear();
+            resting_pairs.clear();
             let (mut begin, mut raw_begin, mut ends) = (0, 0, ends.iter());
             for partner in &mut self.partners {
                 let end = partner.ends[k] as usize;
@@ -486,7 +491,12 @@ impl Piece {
                     for (i, stencil) in raw[raw_begin..raw_end].iter().enumerate() {
                         let low = low[(raw_begin + i) / LANES][0].0[(raw_begin + i) % LANES];
                         if low < partner.limit {
-                            list.push(Pair { stencil: *stencil, gap: soup.gap(kind, stencil), low });
+                            let (gap, less) = soup.gap(kind, stencil);
+                            if less {
+                                resting.push(*stencil);
+                                resting_pairs.push(list.len() as u32);
+                            }
+                            list.push(Pair { stencil: *stencil, gap, low });
                         }
                     }
                     raw_begin = raw_end;
@@ -495,6 +505,11 @@ impl Piece {
                 }
                 begin = end;
                 partner.ends[k] = list.len() as u32;
+            }
+            distances(level, kind, &soup.rest, resting, low);
+            for (i, &pair) in resting_pairs.iter().enumerate() {
+                let pair = &mut list[pair as usize];
+                pair.gap = keep(pair.gap, low[i / LANES][0].0[i % LANES]);
             }
             self.lists[k].clear();
             self.lists[k].extend_from_slice(list);

@@ -3,7 +3,7 @@ use glam::DVec3;
 use super::*;
 use crate::collide::proximity;
 use crate::collide::random::Random;
-use crate::collide::soup::Part;
+use crate::collide::soup::{Part, keep};
 use crate::mesh::Grid;
 use crate::metrics::intersecting_pairs;
 
@@ -393,7 +393,10 @@ fn bounds_are_those_of_brute_force() {
             if d >= settings.reach {
                 continue;
             }
-            let (low, high, contact) = room(&settings, d, soup.gap(kind, &stencil));
+            let at_rest = proximity::proximity(kind, stencil.map(|v| Vec3::from(soup.rest[v as usize].p)));
+            let (gap, less) = soup.gap(kind, &stencil);
+            let gap = if less { keep(gap, at_rest.distance) } else { gap };
+            let (low, high, contact) = room(&settings, d, gap);
             for v in stencil {
                 let [inner, outer] = rooms.each_mut().map(|rooms| &mut rooms[v as usize]);
                 *inner = (inner.0.min(low), inner.1.min(high));
