@@ -84,6 +84,8 @@ pub struct Project {
 }
 
 impl Kernel<4, 2, 1> for Project {
+    const LONG: bool = true;
+
     #[inline(always)]
     fn correct<L: Lane, const FIRST: bool>(
         &self,

@@ -42,10 +42,15 @@ pub use particles::{Contacting, ParticleKernel};
 pub use stencils::{StencilKernel, stencils};
 pub use triangles::{TriangleKernel, Triangles};
 
+/// Operations whose particles are loaded before the first of them is computed, where computing takes long.
+const AHEAD: usize = 8;
+
 /// The mathematics of one projection: N particles, P parameters, R multipliers.
 pub trait Kernel<const N: usize, const P: usize, const R: usize>: Copy + Send + Sync {
     /// Whether it has any use for multipliers that were kept. Code that keeps them is not even compiled otherwise.
     const KEEPS: bool = true;
+    /// Whether it takes so long that the next particles, gathered one by one, should be on their way before it begins. Where it does not, that costs more than it gains.
+    const LONG: bool = false;
 
     /// How far each point is to move; adds to the multipliers. With `FIRST` the multipliers are zero. Must be zero
     /// where the first parameter, the compliance, is infinite: so idle lanes are marked.
@@ -461,10 +466,25 @@ unsafe fn wide<
         let zero = f32x8::splat(simd, 0.0);
         let (rate, momentum) = (f32x8::splat(simd, part.blend.rate), f32x8::splat(simd, part.blend.momentum));
         let before = &mut part.before[..if MOMENTUM { part.ops.len() } else { 0 }];
+        let nowhere = Point { p: V3 { x: zero, y: zero, z: zero }, w: zero };
+        let mut loaded = [[nowhere; N]; AHEAD];
+        let mut chunk = 0..0;
         for (i, ((op, &set), lambda)) in part.ops.iter().zip(part.set).zip(part.lambda.iter_mut()).enumerate()
         {
-            // SAFETY: passed on.
-            let mut points = unsafe { op.load(simd, part.state) };
+            let mut points;
+            if K::LONG && !O::UNIFORM {
+                if i == chunk.end {
+                    chunk = i..(i + AHEAD).min(part.ops.len());
+                    for k in 0..chunk.len() {
+                        // SAFETY: passed on. Operations of one colour share no particles, so those before it change nothing here.
+                        loaded[k] = unsafe { part.ops[i + k].load(simd, part.state) };
+                    }
+                }
+                points = loaded[i - chunk.start];
+            } else {
+                // SAFETY: passed on.
+                points = unsafe { op.load(simd, part.state) };
+            }
             // SAFETY: `Sweep::new` made every entry of `set` an index of `params`.
             let params = unsafe { part.params.get_unchecked(set as usize) };
             let mut values = [zero; P];
