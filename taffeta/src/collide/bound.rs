@@ -341,12 +341,13 @@ impl Detector {
         report
     }
 
-    /// A plan is good while those that follow it stay behind their slabs: else what slides would be dragged along by what is ahead. But where a contact is about to stop a
-    /// vertex, it does not matter what else would do so from the same side.
+    /// A plan is good while those that follow it stay behind their slabs: else what slides would be dragged along by what is ahead. Where a contact is about to stop a vertex
+    /// anyway, it may be held back from its way by half of its room.
     fn shorten(&mut self) {
-        let Detector { findings, facing, steps, .. } = self;
+        let Detector { findings, facing, steps, rooms, .. } = self;
+        let slabs = || findings.iter().flat_map(|f| &f.slabs);
         let within = |holds: &f32| *holds < *steps as f32;
-        if !findings.iter().flat_map(|f| &f.slabs).any(|slab| slab.holds.iter().any(within)) {
+        if !slabs().any(|slab| slab.holds.iter().any(within)) {
             return;
         }
         facing.resize(self.origin.len(), [Vec3::ZERO; 2]);
@@ -363,10 +364,16 @@ impl Detector {
                 }
             }
         }
-        for slab in findings.iter().flat_map(|f| &f.slabs) {
+        for slab in slabs() {
             let n = Vec3::from(slab.normal);
             for (&v, &holds) in slab.particles.iter().zip(&slab.holds) {
-                if holds < *steps as f32 && !facing[v as usize].iter().any(|&other| same(other, n)) {
+                if holds >= *steps as f32 {
+                    continue;
+                }
+                let stopped = facing[v as usize].iter().any(|&other| same(other, n));
+                let back = if stopped { 0.5 * f32::from_bits(*rooms[0][v as usize].get_mut()) } else { 0.0 };
+                let holds = holds * (1.0 + back / slab.room);
+                if holds < *steps as f32 {
                     *steps = (holds as u32).max(1);
                 }
             }

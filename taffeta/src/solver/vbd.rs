@@ -9,7 +9,12 @@
 //! vertex does its own work in its own order, so results do not depend on threads.
 //!
 //! Contact is part of a vertex's problem: if its minimum is beyond a collider, it takes the best place on the plane that
-//! touches it, xᵢ + μ Hᵢ⁻¹ n, and μ is the force of the contact.
+//! touches it, xᵢ + μ Hᵢ⁻¹ n. What friction needs is the push s, the part that colliders have in the way x − y from the prediction. A step keeps of it what it keeps of
+//! the way, along n:
+//!
+//! s ← s (1 − m/h² n·Hᵢ⁻¹n) + what it takes now to get to the margin, but no less than zero.
+//!
+//! Where all has converged it is μ h²/m; before that μ has in it all the forces that are not balanced yet.
 //!
 //! Positions are double precision within a substep: vertices that are pulled from many sides balance differences of large
 //! forces.
@@ -75,28 +80,38 @@ impl Vbd {
     }
 }
 
-/// Where vertex `i` goes.
-fn descend(objective: &Objective, bodies: &[Body], margin: f32, i: usize, x: &[DVec3]) -> (DVec3, Contact) {
+/// Where vertex `i` goes, and what holds it off then; `contact` is what did an iteration ago.
+fn descend(
+    objective: &Objective,
+    bodies: &[Body],
+    margin: f32,
+    i: usize,
+    x: &[DVec3],
+    contact: Contact,
+) -> (DVec3, Contact) {
     if !objective.is_free(i) {
         return (x[i], Contact::default());
     }
     let (gradient, block) = objective.local(i, x);
     let inverse = block.inverse();
     let mut goal = x[i] - inverse * gradient;
-    let mut contact = Contact::default();
+    let mut now = Contact::default();
     for (b, body) in bodies.iter().enumerate() {
-        if let Some((d, n)) = body.near(goal.as_vec3(), margin) {
-            let n = n.as_dvec3();
-            let along = inverse * n;
-            let force = (margin - d) as f64 / n.dot(along);
-            goal += along * force;
-            let push = (force / objective.inertia(i)) as f32;
-            if push > contact.push {
-                contact = Contact { push, body: b as u32 };
-            }
+        let before = if contact.body == b as u32 { contact.push } else { 0.0 };
+        // The push may have to be taken back, wherever the vertex is.
+        let reach = if before > 0.0 { f32::INFINITY } else { margin };
+        let Some((d, n)) = body.near(goal.as_vec3(), reach) else { continue };
+        let n = n.as_dvec3();
+        let along = inverse * n;
+        let give = n.dot(along);
+        let kept = (before as f64 * (1.0 - objective.inertia(i) * give)).max(0.0);
+        let push = (kept + (margin - d) as f64).max(0.0);
+        goal += along * ((push - kept) / give);
+        if push as f32 > now.push {
+            now = Contact { push: push as f32, body: b as u32 };
         }
     }
-    (goal, contact)
+    (goal, now)
 }
 
 impl Method for Vbd {
@@ -108,6 +123,7 @@ impl Method for Vbd {
             *x = Vec3::from(particle.p).as_dvec3();
         }
         let Vbd { objective, order, colors, margin, x, moves, .. } = self;
+        moves.iter_mut().for_each(|(_, contact)| *contact = Contact::default());
         for _ in 0..substep.iterations {
             for color in colors.windows(2) {
                 let order = &order[color[0]..color[1]];
@@ -116,7 +132,7 @@ impl Method for Vbd {
                 substep.team.for_each_chunk(moves, GRAIN, |first, moves| {
                     for (k, goal) in moves.iter_mut().enumerate() {
                         let i = order[first + k] as usize;
-                        *goal = descend(objective, bodies, margin[i], i, frozen);
+                        *goal = descend(objective, bodies, margin[i], i, frozen, goal.1);
                     }
                 });
                 for (&i, goal) in order.iter().zip(moves) {

@@ -85,13 +85,16 @@ impl WarmStart {
         });
     }
 
-    /// Keeps what this substep did; `y` is its prediction.
+    /// Keeps what this substep did; `y` is its prediction. What a collider held starts from the prediction again, as in
+    /// [`end_way`](Self::end_way).
     pub fn end(&mut self, substep: &mut Substep<'_>, y: &[Particle]) {
-        let (inv_h2, x) = (1.0 / (substep.h * substep.h), &*substep.x);
+        let (inv_h2, x, contacts) = (1.0 / (substep.h * substep.h), &*substep.x, &*substep.contacts);
         substep.team.for_each_chunk(&mut self.last, GRAIN, |first, last| {
             for (k, last) in last.iter_mut().enumerate() {
+                let i = first + k;
+                let part = if i < contacts.len() && contacts.get(i).push > 0.0 { 0.0 } else { inv_h2 };
                 for c in 0..3 {
-                    last[c] = (x[first + k].p[c] - y[first + k].p[c]) * inv_h2;
+                    last[c] = (x[i].p[c] - y[i].p[c]) * part;
                 }
             }
         });

@@ -115,7 +115,7 @@ impl Detector {
                 if fits && !(pressed(v) && inside(x.p.into()).is_some()) {
                     continue;
                 }
-                let from = [Vec3::from(start[v].p) - c, Vec3::ZERO];
+                let from = [Vec3::from(start[v].p) - c, Vec3::ZERO, room.middle];
                 let (went, stopped) = if fits { (Some(way), false) } else { room.along(way, from) };
                 if !fits {
                     *wanted = Particle { p: x.p, w: if stopped { STOPPED } else { FREE } };
@@ -224,7 +224,7 @@ impl Room<'_> {
 
     /// A place near y, if there is any, and whether a contact had a part in it. Along a wall it goes on; where there is no way past several, it is cut
     /// short towards one of `from`.
-    fn along(&self, mut y: Vec3, from: [Vec3; 2]) -> (Option<Vec3>, bool) {
+    fn along(&self, mut y: Vec3, from: [Vec3; 3]) -> (Option<Vec3>, bool) {
         let mut stopped = false;
         for _ in 0..SLIDES {
             stopped |= self.project(&mut y);
@@ -238,7 +238,7 @@ impl Room<'_> {
     }
 
     /// The same place, or one nearby that is not inside of anything: along its surface, or back towards one of `from`. Where it was inside before, it may have to stay there.
-    fn out_of(&self, y: Vec3, from: [Vec3; 2], inside: impl Fn(Vec3) -> Option<(f32, Vec3)>) -> Option<Vec3> {
+    fn out_of(&self, y: Vec3, from: [Vec3; 3], inside: impl Fn(Vec3) -> Option<(f32, Vec3)>) -> Option<Vec3> {
         let mut out = y;
         for _ in 0..SLIDES {
             let Some((d, n)) = inside(out) else {
