@@ -411,8 +411,9 @@ fn flag_flies_and_hardly_stretches() {
     assert!(high - low > 0.2, "the fly flutters by {} m", high - low);
     let mut calm = scene("flag", &["wind.until=2", "cloth.0.resolution=[24,16]"]);
     run(&mut calm, 360);
-    let hangs = calm.positions()[8 * 25 + 24][0] + 0.75;
-    assert!(downwind > 1.0 && hangs < 0.5, "{downwind} m downwind; {hangs} m in the calm afterwards");
+    // Where it comes to hang depends on how it folded, between 0.3 m upwind and 0.8 m downwind of the hoist; but it is below.
+    let drop = hoist[16][1] - calm.positions()[8 * 25 + 24][1];
+    assert!(downwind > 1.0 && drop > 0.5, "{downwind} m downwind; {drop} m down in the calm afterwards");
 }
 
 /// The greatest stretch of any edge of `flag` in any of its first frames, by the method of S3.

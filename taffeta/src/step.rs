@@ -153,7 +153,7 @@ impl std::fmt::Display for Failure {
 
 /// A cloth that is stretched to more than so many times its length has exploded. Less may be a very soft one that hangs from single vertices by a method
 /// that has not converged: fifteen times, and at rest, in the scene `time-step` by `xpbd-jacobi`.
-const EXPLODED_STRETCH: f32 = 100.0;
+const EXPLODED_STRETCH: f32 = 20.0;
 /// The same before vertices are held back from crossing anything, which may take back a jerk.
 const HELD_BACK_STRETCH: f32 = 1000.0;
 /// Nothing flies further than this, m.

@@ -154,6 +154,8 @@ pub struct Detector {
     /// c and u, m.
     origin: Vec<Particle>,
     ways: Vec<Particle>,
+    /// Memory for a plan that is changed.
+    bent: Vec<Particle>,
     /// K and k.
     steps: u32,
     done: u32,
@@ -182,6 +184,7 @@ impl Detector {
             findings: Vec::new(),
             origin: Vec::new(),
             ways: Vec::new(),
+            bent: Vec::new(),
             steps: u32::MAX,
             done: 0,
             center: Vec::new(),
@@ -274,6 +277,21 @@ impl Detector {
         plan: &[Particle],
         settings: &Settings,
     ) -> Detection {
+        self.look(team, level, clock, soup, x, plan, settings, false)
+    }
+
+    /// Once, or once more with ways that were `bent`.
+    fn look(
+        &mut self,
+        team: &mut Team,
+        level: SimdLevel,
+        clock: &mut Stopwatch,
+        soup: &Soup,
+        x: &[Particle],
+        plan: &[Particle],
+        settings: &Settings,
+        bent: bool,
+    ) -> Detection {
         let x = &x[..soup.vertices()];
         let moving = self.plan(x, plan, settings);
         let mut horizon = Horizon {
@@ -309,6 +327,12 @@ impl Detector {
         let batches = &self.pairs.batches;
         team.for_each_item(&mut self.findings, |k, findings| findings.find(&view, &batches[k]));
         self.steps = steps.into_inner();
+        if moving && !bent && self.bend(x) {
+            let plan = std::mem::replace(&mut self.ways, std::mem::take(&mut self.bent));
+            let report = self.look(team, level, clock, soup, x, &plan, settings, true);
+            self.bent = plan;
+            return report;
+        }
         self.shorten();
         if self.steps == 0 {
             // Two sides whose direction is not known well would meet at once: nothing is expected to move, then.
@@ -339,6 +363,31 @@ impl Detector {
         }
         clock.lap(Stage::Check);
         report
+    }
+
+    /// Turns ways aside that would end far beyond a slab in a single substep, where no place would be left: what hits something is expected to be stopped by it. Says whether there are any.
+    fn bend(&mut self, x: &[Particle]) -> bool {
+        let Detector { findings, rooms, ways, .. } = self;
+        let mut any = false;
+        for slab in findings.iter().flat_map(|f| &f.slabs).filter(|slab| slab.room > 0.0) {
+            let n = Vec3::from(slab.normal);
+            let first = measure::first_side(slab.kind);
+            for (i, &v) in slab.particles.iter().enumerate() {
+                let v = v as usize;
+                if slab.holds[i] >= 1.0 || x[v].w == 0.0 {
+                    continue;
+                }
+                let inward = if i < first { n } else { -n };
+                let level = if i < first { slab.speed } else { -slab.speed } - slab.room;
+                let way = Vec3::from(ways[v].p);
+                let short = level - inward.dot(way);
+                if short > f32::from_bits(*rooms[0][v].get_mut()) {
+                    ways[v].p = (way + inward * short).into();
+                    any = true;
+                }
+            }
+        }
+        any
     }
 
     /// A plan is good while those that follow it stay behind their slabs: else what slides would be dragged along by what is ahead. Where a contact is about to stop a vertex
