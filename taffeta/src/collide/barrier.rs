@@ -38,9 +38,9 @@ const INSIDE_ROUNDS: u32 = 20;
 /// The same while colliders and pins have not arrived. After that pins are late, as they are in life if a cloth is jammed.
 const MOVER_ROUNDS: u32 = 200;
 /// The reach of a detection is this many times the largest gap at least, and this part of the mean edge at most, unless that is less. With the
-/// margin and the sweep it stays below 0.7 edges, where a flat cloth of right-angled triangles has no pairs.
+/// margin it stays below 0.61 edges, where a flat cloth of right-angled triangles has no pairs.
 const LEAST_REACH: f32 = 1.8;
-const MOST_REACH: f32 = 0.25;
+const MOST_REACH: f32 = 0.32;
 /// Part of the reach by which pairs are collected from further away, on each side.
 const MARGIN: f32 = 0.4;
 
@@ -52,7 +52,7 @@ const EARLY: f32 = 0.05;
 /// Substeps that a detection is to hold for at most. It holds for as many as the last did, and some more.
 const MOST_STEPS: f32 = 64.0;
 /// Two sides that may meet are expected to go against each other by this part of the mean edge at most: with more, there would be too many pairs.
-const SWEEP: f32 = 0.2;
+const SWEEP: f32 = 0.4;
 
 /// What a substep takes place in.
 pub struct Moment<'a> {

@@ -391,7 +391,7 @@ impl Detector {
     }
 
     /// A plan is good while those that follow it stay behind their slabs: else what slides would be dragged along by what is ahead. Where a contact is about to stop a vertex
-    /// anyway, it may be held back from its way by half of its room.
+    /// anyway, it may be held back from its way by a tenth of its room.
     fn shorten(&mut self) {
         let Detector { findings, facing, steps, rooms, .. } = self;
         let slabs = || findings.iter().flat_map(|f| &f.slabs);
@@ -420,7 +420,7 @@ impl Detector {
                     continue;
                 }
                 let stopped = facing[v as usize].iter().any(|&other| same(other, n));
-                let back = if stopped { 0.5 * f32::from_bits(*rooms[0][v as usize].get_mut()) } else { 0.0 };
+                let back = if stopped { 0.1 * f32::from_bits(*rooms[0][v as usize].get_mut()) } else { 0.0 };
                 let holds = holds * (1.0 + back / slab.room);
                 if holds < *steps as f32 {
                     *steps = (holds as u32).max(1);
