@@ -154,8 +154,6 @@ pub struct Detector {
     /// c and u, m.
     origin: Vec<Particle>,
     ways: Vec<Particle>,
-    /// Memory for a plan that is changed.
-    bent: Vec<Particle>,
     /// K and k.
     steps: u32,
     done: u32,
@@ -184,7 +182,6 @@ impl Detector {
             findings: Vec::new(),
             origin: Vec::new(),
             ways: Vec::new(),
-            bent: Vec::new(),
             steps: u32::MAX,
             done: 0,
             center: Vec::new(),
@@ -277,61 +274,49 @@ impl Detector {
         plan: &[Particle],
         settings: &Settings,
     ) -> Detection {
-        self.look(team, level, clock, soup, x, plan, settings, false)
-    }
-
-    /// Once, or once more with ways that were `bent`.
-    fn look(
-        &mut self,
-        team: &mut Team,
-        level: SimdLevel,
-        clock: &mut Stopwatch,
-        soup: &Soup,
-        x: &[Particle],
-        plan: &[Particle],
-        settings: &Settings,
-        bent: bool,
-    ) -> Detection {
         let x = &x[..soup.vertices()];
-        let moving = self.plan(x, plan, settings);
-        let mut horizon = Horizon {
-            reach: settings.reach,
-            reach_still: settings.reach_still(soup.thickest()),
-            margin: settings.margin,
-            sweep: settings.sweep,
-            steps: if moving { settings.steps.max(1) } else { 1 },
-            epsilon: 0.0,
-        };
-        let collected = self.pairs.update(team, level, clock, soup, x, &self.ways, &mut horizon);
-        // Pairs that are not listed stay beyond the reach, and are no contacts.
-        let cap = |reach: f32| settings.room(reach - horizon.epsilon, soup.thickest(), false);
-        let most = cap(horizon.reach).min(2.0 * cap(horizon.reach_still));
-        for rooms in &mut self.rooms {
-            rooms.resize_with(x.len(), AtomicU32::default);
-            rooms.iter_mut().for_each(|room| *room.get_mut() = most.to_bits());
-        }
-        let steps = AtomicU32::new(if moving { horizon.steps } else { u32::MAX });
-        let view = View {
-            level,
-            soup,
-            x,
-            ways: &self.ways,
-            settings,
-            epsilon: horizon.epsilon,
-            steps: horizon.steps as f32,
-            allowed: &steps,
-            most,
-            rooms: &self.rooms,
-        };
-        self.findings.resize_with(self.pairs.batches.len(), Findings::default);
-        let batches = &self.pairs.batches;
-        team.for_each_item(&mut self.findings, |k, findings| findings.find(&view, &batches[k]));
-        self.steps = steps.into_inner();
-        if moving && !bent && self.bend(x) {
-            let plan = std::mem::replace(&mut self.ways, std::mem::take(&mut self.bent));
-            let report = self.look(team, level, clock, soup, x, &plan, settings, true);
-            self.bent = plan;
-            return report;
+        self.plan(x, plan);
+        let (mut collected, mut bent) = (false, false);
+        loop {
+            let moving = self.quieten(settings);
+            let mut horizon = Horizon {
+                reach: settings.reach,
+                reach_still: settings.reach_still(soup.thickest()),
+                margin: settings.margin,
+                sweep: settings.sweep,
+                steps: if moving { settings.steps.max(1) } else { 1 },
+                epsilon: 0.0,
+            };
+            collected |= self.pairs.update(team, level, clock, soup, x, &self.ways, &mut horizon);
+            // Pairs that are not listed stay beyond the reach, and are no contacts.
+            let cap = |reach: f32| settings.room(reach - horizon.epsilon, soup.thickest(), false);
+            let most = cap(horizon.reach).min(2.0 * cap(horizon.reach_still));
+            for rooms in &mut self.rooms {
+                rooms.resize_with(x.len(), AtomicU32::default);
+                rooms.iter_mut().for_each(|room| *room.get_mut() = most.to_bits());
+            }
+            let steps = AtomicU32::new(if moving { horizon.steps } else { u32::MAX });
+            let view = View {
+                level,
+                soup,
+                x,
+                ways: &self.ways,
+                settings,
+                epsilon: horizon.epsilon,
+                steps: horizon.steps as f32,
+                allowed: &steps,
+                most,
+                rooms: &self.rooms,
+            };
+            self.findings.resize_with(self.pairs.batches.len(), Findings::default);
+            let batches = &self.pairs.batches;
+            team.for_each_item(&mut self.findings, |k, findings| findings.find(&view, &batches[k]));
+            self.steps = steps.into_inner();
+            // Once more if the plan has changed.
+            if bent || !moving || !self.bend(x) {
+                break;
+            }
+            bent = true;
         }
         self.shorten();
         if self.steps == 0 {
@@ -430,26 +415,29 @@ impl Detector {
         rows().flat_map(|row| row.particles).for_each(|v| facing[v as usize] = [Vec3::ZERO; 2]);
     }
 
-    /// Takes c and u; says whether anything is expected to move.
-    fn plan(&mut self, x: &[Particle], plan: &[Particle], settings: &Settings) -> bool {
+    /// Takes c and u.
+    fn plan(&mut self, x: &[Particle], plan: &[Particle]) {
         for list in [&mut self.origin, &mut self.center] {
             list.clear();
             list.extend_from_slice(x);
         }
         self.done = 0;
         self.ways.clear();
-        let still = Particle { p: [0.0; 3], w: 0.0 };
-        if plan.is_empty() {
-            self.ways.resize(x.len(), still);
-            return false;
-        }
+        self.ways.extend(plan.iter().take(x.len()).map(|u| Particle { p: u.p, w: 0.0 }));
+        self.ways.resize(x.len(), Particle { p: [0.0; 3], w: 0.0 });
+    }
+
+    /// Takes back ways that are too short to matter; says whether anything is expected to move.
+    fn quieten(&mut self, settings: &Settings) -> bool {
         let quiet = QUIET * settings.reach / settings.steps as f32;
         let mut moving = false;
-        for u in &plan[..x.len()] {
+        for u in &mut self.ways {
             let [a, b, c] = u.p;
             let moves = a * a + b * b + c * c > quiet * quiet;
             moving |= moves;
-            self.ways.push(if moves { Particle { p: u.p, w: 0.0 } } else { still });
+            if !moves {
+                u.p = [0.0; 3];
+            }
         }
         moving
     }

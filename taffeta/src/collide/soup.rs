@@ -285,13 +285,6 @@ impl Soup {
         areas.sum::<Vec3>().normalize_or_zero()
     }
 
-    /// Whether one side of a stencil is a collider that stands still.
-    #[inline(always)]
-    pub fn meets_still(&self, stencil: &[u32; 4]) -> bool {
-        let still = |v: u32| self.groups[self.vertex_group[v as usize] as usize].still;
-        self.any_still && (still(stencil[0]) || still(stencil[3]))
-    }
-
     /// Whether a patch is one of a collider that stands still.
     #[inline]
     pub fn stands_still(&self, patch: usize) -> bool {

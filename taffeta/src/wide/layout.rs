@@ -332,7 +332,7 @@ unsafe impl<const N: usize> Layout<N> for Strips<N> {
 }
 
 #[inline(always)]
-fn zero_point<S: Simd>(simd: S) -> Point<f32x8<S>> {
+pub(super) fn zero_point<S: Simd>(simd: S) -> Point<f32x8<S>> {
     let zero = f32x8::splat(simd, 0.0);
     Point { p: V3 { x: zero, y: zero, z: zero }, w: zero }
 }

@@ -466,8 +466,7 @@ unsafe fn wide<
         let zero = f32x8::splat(simd, 0.0);
         let (rate, momentum) = (f32x8::splat(simd, part.blend.rate), f32x8::splat(simd, part.blend.momentum));
         let before = &mut part.before[..if MOMENTUM { part.ops.len() } else { 0 }];
-        let nowhere = Point { p: V3 { x: zero, y: zero, z: zero }, w: zero };
-        let mut loaded = [[nowhere; N]; AHEAD];
+        let mut loaded = [[layout::zero_point(simd); N]; AHEAD];
         let mut chunk = 0..0;
         for (i, ((op, &set), lambda)) in part.ops.iter().zip(part.set).zip(part.lambda.iter_mut()).enumerate()
         {

@@ -64,7 +64,7 @@ pub(super) struct Partner {
     used: f32,
     /// Pairs nearer than this at any time matter now, m.
     pub reach: f32,
-    /// The part of a room that each side may use.
+    /// The part of a room that each side may use: what one that stands still does not, the other may.
     pub whole: f32,
     /// The distance of the boxes around both patches now, m.
     apart: f32,

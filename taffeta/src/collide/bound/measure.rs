@@ -166,8 +166,8 @@ pub(super) struct Findings {
     terms: Vec<[f32; 4]>,
     left: Vec<[F8; 3]>,
     close: Vec<[u32; 4]>,
-    /// The gap of each, and whether it may be a row.
-    close_gaps: Vec<(f32, bool)>,
+    /// The gap of each, the part of its room that each side may use, and whether it may be a row.
+    close_terms: Vec<(f32, f32, bool)>,
     closest: Vec<[F8; 9]>,
 }
 
@@ -205,9 +205,9 @@ impl Findings {
 
     /// Lowers the rooms of what stays apart, and notes all that may touch.
     fn measure(&mut self, view: &View<'_>, kind: Kind) {
-        let Findings { nearest, stencils: all, terms, left, close, close_gaps, .. } = self;
+        let Findings { nearest, stencils: all, terms, left, close, close_terms, .. } = self;
         close.clear();
-        close_gaps.clear();
+        close_terms.clear();
         let &View { level, steps, epsilon, most, settings, .. } = view;
         let kernel = Leaves { kind, steps, epsilon, most, settings: *settings };
         stencils(level, kernel, [view.x, view.ways], all, terms, left);
@@ -230,7 +230,8 @@ impl Findings {
                 // Where an end of an edge is closest, its vertex and the triangles beside the other edge are as close.
                 let inside = inner.0[i] != 0.0 || kind == Kind::PointTriangle;
                 close.push(*stencil);
-                close_gaps.push((terms[i][0], inside));
+                let [gap, _, _, whole] = terms[i];
+                close_terms.push((gap, whole, inside));
             }
         }
     }
@@ -239,9 +240,9 @@ impl Findings {
     fn judge(&mut self, view: &View<'_>, kind: Kind) {
         let (soup, x) = (view.soup, view.x);
         stencils(view.level, Closest(kind), [x], &self.close, &[], &mut self.closest);
-        for (i, (&particles, &(gap, inside))) in self.close.iter().zip(&self.close_gaps).enumerate() {
+        for (i, (&particles, &(gap, whole, inside))) in self.close.iter().zip(&self.close_terms).enumerate() {
             let (row, width) = row(kind, particles, gap, lane(&self.closest, i), x);
-            let (listed, slab) = view.judge(&row, width);
+            let (listed, slab) = view.judge(&row, width, whole);
             let corners = [row.weights[1], row.weights[2], row.weights[3]].map(|w| -w);
             let contact =
                 listed && inside && (kind == Kind::SegmentSegment || soup.reports(&particles, corners, x));
@@ -304,12 +305,6 @@ impl View<'_> {
         Vec3::from(self.ways[v as usize].p)
     }
 
-    /// What one side of a pair does not use, the other may.
-    #[inline(always)]
-    fn whole(&self, stencil: &[u32; 4]) -> f32 {
-        if self.soup.meets_still(stencil) { 2.0 } else { 1.0 }
-    }
-
     /// Lowers the rooms of all four with regard to pairs without a slab, m.
     #[inline(always)]
     fn lower(&self, stencil: &[u32; 4], room: f32) {
@@ -331,10 +326,9 @@ impl View<'_> {
 
     /// Lowers the rooms of the vertices of a pair, and says whether it is a contact, and what slab keeps it apart, if any.
     #[inline(always)]
-    fn judge(&self, row: &ContactRow, width: f32) -> (bool, Option<Slab>) {
+    fn judge(&self, row: &ContactRow, width: f32, whole: f32) -> (bool, Option<Slab>) {
         let (settings, first) = (self.settings, first_side(row.kind));
         let ways = row.particles.map(|v| self.way(v));
-        let whole = self.whole(&row.particles);
         let edge = NEAR * row.gap + settings.early;
         // A direction that is not good enough leaves too narrow a slab: then a ball has to do.
         if width <= 0.5 * row.distance {
