@@ -61,7 +61,7 @@ pub struct Moment<'a> {
     /// The colliders, at the end of the substep.
     pub bodies: &'a [Body],
     /// What they touch.
-    pub contacts: &'a Contacts,
+    pub contacts: &'a mut Contacts,
     /// The substep, s.
     pub h: f32,
     /// Gravity, m/s².
@@ -114,7 +114,8 @@ pub struct Barrier {
     /// Where each vertex is expected to go in a substep, m, and for how many.
     ways: Vec<Particle>,
     steps: f32,
-    wanted: Vec<Particle>,
+    /// Vertices of cloths and colliders.
+    items: usize,
     work: Work,
 }
 
@@ -148,7 +149,7 @@ impl Barrier {
             ready: false,
             ways: Vec::new(),
             steps: 1.0,
-            wanted: vec![Particle::default(); model.items()],
+            items: model.items(),
             work: Work::default(),
             soup,
         }
@@ -156,7 +157,7 @@ impl Barrier {
 
     /// How often contacts should be gone through in an iteration: more often in piles.
     pub fn passes(&self) -> u32 {
-        if self.rows.len() > self.wanted.len() { 4 } else { 2 }
+        if self.rows.len() > self.items { 4 } else { 2 }
     }
 
     /// Whether there are contacts to solve.
@@ -345,9 +346,11 @@ impl Barrier {
             let depths = bodies.iter().filter_map(|body| body.near(p, -INSIDE));
             depths.min_by(|a, b| a.0.total_cmp(&b.0))
         };
-        let contacts = now.contacts;
-        let pressed = |v: usize| v < contacts.len() && (pushed || contacts.get(v).push > 0.0);
-        let clamped = self.detector.clamp(now.team, start, x, &mut self.wanted, pressed, inside);
+        let contacts = &mut *now.contacts;
+        let any = contacts.any_inside(now.team, now.level, now.model, bodies, x, INSIDE, pushed);
+        let contacts = &*contacts;
+        let pressed = any.then_some(|v: usize| v < contacts.len() && (pushed || contacts.get(v).push > 0.0));
+        let clamped = self.detector.clamp(now.team, start, x, pressed, inside);
         now.clock.lap(Stage::Bound);
         clamped
     }
@@ -355,7 +358,7 @@ impl Barrier {
     /// Whether the sides of any contact would press on each other, were all where they want to go.
     fn pressing(&self, x: &[Particle]) -> bool {
         let at = |v: u32| {
-            let (x, wanted) = (&x[v as usize], &self.wanted[v as usize]);
+            let (x, wanted) = (&x[v as usize], &self.detector.wanted()[v as usize]);
             Vec3::from(if wanted.w > 0.0 { wanted.p } else { x.p })
         };
         self.detector.rows().iter().any(|row| row.value_at(at) < PRESS * row.gap)
@@ -364,7 +367,7 @@ impl Barrier {
     /// Puts those of the vertices from `first` on that have not arrived where they wanted to go; says how many.
     fn want(&self, x: &mut [Particle], first: usize) -> usize {
         let mut count = 0;
-        let all = x[first..].iter_mut().zip(&self.wanted[first..]);
+        let all = x[first..].iter_mut().zip(&self.detector.wanted()[first..]);
         for (x, wanted) in all.filter(|(_, wanted)| wanted.w > 0.0) {
             x.p = wanted.p;
             count += 1;
@@ -376,7 +379,7 @@ impl Barrier {
     fn push_out(&self, now: &Moment<'_>, x: &mut [Particle]) {
         for cloth in &now.model.cloths {
             let range = cloth.vertices.clone();
-            let all = x[range.clone()].iter_mut().zip(&self.wanted[range]);
+            let all = x[range.clone()].iter_mut().zip(&self.detector.wanted()[range]);
             for (x, _) in all.filter(|(x, wanted)| wanted.w > 0.0 && x.w > 0.0) {
                 for body in now.bodies {
                     let p = Vec3::from(x.p);
@@ -391,7 +394,7 @@ impl Barrier {
     /// What has not arrived.
     fn left(&self, particles: usize, x: &[Particle]) -> Left {
         let mut left = Left::default();
-        let all = x.iter().zip(&self.wanted).enumerate();
+        let all = x.iter().zip(self.detector.wanted()).enumerate();
         for (v, (x, wanted)) in all.filter(|(_, (_, wanted))| wanted.w > 0.0) {
             left.colliders += (v >= particles) as usize;
             left.pins += (x.w == 0.0 && v < particles) as usize;

@@ -168,6 +168,8 @@ pub struct Detector {
     movers: usize,
     /// Whether each vertex is beyond its inner ball.
     beyond: Vec<bool>,
+    wanted: Vec<Particle>,
+    any_wanted: bool,
     walls: Walls,
     rows: Vec<ContactRow>,
     /// Two normals of contacts of each vertex while they are needed, else zero.
@@ -190,6 +192,8 @@ impl Detector {
             outer: Vec::new(),
             movers: usize::MAX,
             beyond: Vec::new(),
+            wanted: Vec::new(),
+            any_wanted: false,
             walls: Walls::default(),
             rows: Vec::new(),
             facing: Vec::new(),
@@ -218,6 +222,11 @@ impl Detector {
     /// Where every vertex is expected now.
     pub fn center(&self) -> &[Particle] {
         &self.center
+    }
+
+    /// Where vertices wanted to go that clamping brought back, with [`FREE`] or [`STOPPED`] as w; 0 for all others.
+    pub fn wanted(&self) -> &[Particle] {
+        &self.wanted
     }
 
     /// The contacts.

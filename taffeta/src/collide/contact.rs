@@ -193,6 +193,22 @@ impl Contacts {
         }
     }
 
+    /// Whether any particle that was pushed, or any at all with `everywhere`, is deeper than `deep` (m) in a collider. Moves nothing.
+    pub fn any_inside(
+        &mut self,
+        team: &mut Team,
+        level: SimdLevel,
+        model: &Model,
+        bodies: &[Body],
+        x: &mut [Particle],
+        deep: f32,
+        everywhere: bool,
+    ) -> bool {
+        let kernel = Inside { bodies, deep, everywhere };
+        bodies.iter().any(Body::has_distances)
+            && model.cloths.iter().any(|cloth| self.run((team, level), cloth, None, x, kernel))
+    }
+
     /// Moves particles out of colliders that came at them faster than one margin in a substep, without giving them
     /// speed: solved as contacts, such a jump would become a velocity and make the cloth explode.
     /// Says whether there were any.
@@ -298,6 +314,34 @@ impl ParticleKernel for Rub<'_> {
             x.p = held.where_positive(push, x.p);
         }
         true
+    }
+}
+
+/// See [`Contacts::any_inside`].
+#[derive(Clone, Copy)]
+struct Inside<'a> {
+    bodies: &'a [Body],
+    deep: f32,
+    everywhere: bool,
+}
+
+impl ParticleKernel for Inside<'_> {
+    #[inline(always)]
+    fn concerns<L: Lanes>(&self, push: L) -> bool {
+        self.everywhere || push.any_positive()
+    }
+
+    #[inline(always)]
+    fn apply<L: Lanes>(&self, x: &mut Point<L>, _: V3<L>, _: &mut [L; 2]) -> bool {
+        let mut any = false;
+        for k in 0..self.bodies.len() {
+            let body = &self.bodies[k];
+            if body.has_distances() && body.nearness(x.p, -self.deep).any_positive() {
+                let (d, _) = body.distances(x.p);
+                any |= (-(d + x.w.like(self.deep))).any_positive();
+            }
+        }
+        any
     }
 }
 

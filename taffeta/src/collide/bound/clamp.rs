@@ -1,6 +1,6 @@
 //! Bringing vertices back that went further than they may.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use glam::Vec3;
 
@@ -38,60 +38,69 @@ pub struct Clamped {
 impl Detector {
     /// Whether any vertex is so far from where it was expected that it may have contacts which are not known.
     pub fn strayed(&self, team: &mut Team, x: &[Particle]) -> bool {
-        let count = AtomicUsize::new(0);
+        self.any_beyond(team, x, &self.outer, 1.0 + OVER)
+    }
+
+    /// Whether any vertex is beyond its ball, of one of the `radii` (m) times `over`, or has none.
+    fn any_beyond(&self, team: &mut Team, x: &[Particle], radii: &[f32], over: f32) -> bool {
         let n = self.moving_vertices();
-        let (center, outer, x) = (&self.center[..n], &self.outer[..n], &x[..n]);
+        let (center, radii, x) = (&self.center[..n], &radii[..n], &x[..n]);
+        let any = AtomicBool::new(false);
         team.run(|worker| {
-            let range = worker.share(x.len(), GRAIN);
-            let all = x[range.clone()].iter().zip(&center[range.clone()]).zip(&outer[range]);
+            let range = worker.share(n, GRAIN);
+            let all = x[range.clone()].iter().zip(&center[range.clone()]).zip(&radii[range]);
             let mut here = 0u32;
-            for ((x, c), &b) in all {
-                let most = b * (1.0 + OVER);
-                here += (square(x, c) > most * most) as u32;
+            for ((x, c), &radius) in all {
+                let most = radius * over;
+                here |= (square(x, c) > most * most) as u32 | (radius == 0.0) as u32;
             }
-            count.fetch_add(here as usize, Ordering::Relaxed);
+            if here > 0 {
+                any.store(true, Ordering::Relaxed);
+            }
         });
-        count.into_inner() > 0
+        any.into_inner()
     }
 
     /// Brings vertices back that went further than they may. They come from `start`; `inside` gives the depth (m, below zero) and the outward normal of
-    /// a point where none should be. Those that are `pressed` are tested for it wherever they are.
-    /// Where they wanted to go is kept in `wanted`, with [`FREE`] or [`STOPPED`] as w, and 0 for all others.
+    /// a point where none should be. Those that are `pressed`, if there are any, are tested for it wherever they are.
+    /// Where they wanted to go is kept: see [`wanted`](Self::wanted).
     pub fn clamp(
         &mut self,
         team: &mut Team,
         start: &[Particle],
         x: &mut [Particle],
-        wanted: &mut [Particle],
-        pressed: impl Fn(usize) -> bool + Sync,
+        pressed: Option<impl Fn(usize) -> bool + Sync>,
         inside: impl Fn(Vec3) -> Option<(f32, Vec3)> + Sync,
     ) -> Clamped {
         let n = self.moving_vertices();
-        let (x, wanted) = (&mut x[..n], &mut wanted[..n]);
+        self.wanted.resize(self.center.len(), Particle::default());
+        if std::mem::take(&mut self.any_wanted) {
+            self.wanted.iter_mut().for_each(|wanted| wanted.w = 0.0);
+        }
+        // Those within the inner ball cannot break any bound; of the others some may go on along their slabs.
+        if pressed.is_none() && !self.any_beyond(team, x, &self.inner, 1.0) {
+            return Clamped::default();
+        }
+        let pressed = |v: usize| pressed.as_ref().is_some_and(|pressed| pressed(v));
         self.beyond.clear();
         self.beyond.resize(self.center.len(), false);
         let (center, inner, outer) = (&self.center[..], &self.inner[..], &self.outer[..]);
-        // Those within the inner ball cannot break any bound; of the others some may go on along their slabs.
-        let count = AtomicUsize::new(0);
-        team.for_each_chunk2(&mut self.beyond[..n], wanted, GRAIN, |first, beyond, wanted| {
-            let range = first..first + beyond.len();
-            let all = x[range.clone()].iter().zip(&center[range.clone()]).zip(&inner[range]);
-            let mut here = 0;
-            for (i, ((beyond, wanted), ((x, c), &inner))) in
-                beyond.iter_mut().zip(wanted).zip(all).enumerate()
-            {
-                wanted.w = 0.0;
-                *beyond = square(x, c) > inner * inner || inner == 0.0;
-                if !*beyond && pressed(first + i) {
-                    *beyond = inside(x.p.into()).is_some();
+        let any = AtomicBool::new(false);
+        team.for_each_chunk(&mut self.beyond[..n], GRAIN, |first, beyond| {
+            for (beyond, v) in beyond.iter_mut().zip(first..) {
+                *beyond = square(&x[v], &center[v]) > inner[v] * inner[v]
+                    || inner[v] == 0.0
+                    || (pressed(v) && inside(x[v].p.into()).is_some());
+                if *beyond {
+                    any.store(true, Ordering::Relaxed);
                 }
-                here += *beyond as usize;
             }
-            count.fetch_add(here, Ordering::Relaxed);
         });
-        if count.into_inner() == 0 {
+        if !any.into_inner() {
             return Clamped::default();
         }
+        self.any_wanted = true;
+        let (x, wanted) = (&mut x[..n], &mut self.wanted[..n]);
         // What stops them, vertex by vertex, in an order that does not depend on threads.
         let (beyond, k) = (&self.beyond[..], self.done as f32);
         let Walls { all, sorted, starts } = &mut self.walls;
