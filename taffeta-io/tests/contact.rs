@@ -6,7 +6,7 @@
 
 use taffeta::Simulation;
 use taffeta::lanes::SimdLevel;
-use taffeta::metrics::state_hash;
+use taffeta::metrics::{state_hash, strain};
 use taffeta::params::ContactMode;
 use taffeta::scene::{Pair, Scene};
 use taffeta_io::scene_file::load;
@@ -247,4 +247,21 @@ fn contact_changes_nothing_where_nothing_touches() {
     }
     // Where cloth moves fast, contacts are expected early.
     assert!(tried > 300, "{tried} frames");
+}
+
+/// A vertex that is held back from crossing something must not tear the cloth: what moves fast and is caught goes on until its edges are whole. Full size: a coarser cloth is not caught.
+#[test]
+fn cloth_that_is_caught_is_not_torn() {
+    let mut scene = load("friction", &[]).unwrap().scene;
+    scene.simulation.method = "vbd".into();
+    let mut sim = Simulation::new(&scene).unwrap();
+    let (mut most, mut caught) = (0.0f64, 0);
+    for _ in 0..45 {
+        let report = sim.step(scene.simulation.dt);
+        assert!(report.failure.is_none(), "{:?}", report.failure);
+        most = most.max(strain(sim.model(), &sim.state().x).max);
+        caught += report.work.lost;
+    }
+    assert!(caught > 0, "it was put to the test");
+    assert!(most < 1.0, "an edge is {most:.2} longer than it should be");
 }

@@ -32,7 +32,7 @@ fn detection_allocates_nothing_once_it_has_seen_the_most() {
     for structure in Structure::ALL {
         let (mut detector, mut team, mut x) =
             (Detector::new(structure, false), Team::new(1), soup.rest.clone());
-    let nobody: Option<fn(usize) -> bool> = None;
+        let nobody: Option<fn(usize) -> bool> = None;
         let (mut before, start) = (0, x.clone());
         for round in 0..3 {
             if round == 1 {

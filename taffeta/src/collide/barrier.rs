@@ -24,11 +24,13 @@ use crate::wide::Particle;
 
 /// Detections in a substep at most, while vertices have not arrived and nothing touches.
 const ROUNDS: u32 = 32;
-/// The same if something does, but does not press.
+/// The same if something does, but does not press; or if an edge is [`TORN`].
 const TOUCH_ROUNDS: u32 = 8;
 /// The same if something presses, and more than [`MANY`] have not arrived that touch nothing themselves.
 const CONTACT_ROUNDS: u32 = 1;
 const MANY: f32 = 0.04;
+/// Vertices that were held back go on if an edge is longer than so many times what it is at rest because of that: or it would be torn apart.
+const TORN: f32 = 1.5;
 /// Two sides press if they come nearer than their gap and this part of it.
 const PRESS: f32 = 0.02;
 /// Deeper than this in a collider is inside, m; friction on a round one takes vertices in by less.
@@ -306,6 +308,7 @@ impl Barrier {
                 _ if clamped.inside > 0 => INSIDE_ROUNDS,
                 _ if !self.touching() => ROUNDS,
                 _ if !pushed && !self.pressing(x) => TOUCH_ROUNDS,
+                _ if many && self.torn(now.model, x) => TOUCH_ROUNDS,
                 _ if many => CONTACT_ROUNDS,
                 _ => 0,
             };
@@ -389,6 +392,16 @@ impl Barrier {
                 }
             }
         }
+    }
+
+    /// Whether any edge of a vertex that has not arrived, and touches nothing, is too long.
+    fn torn(&self, model: &Model, x: &[Particle]) -> bool {
+        let wanted = self.detector.wanted();
+        model.edges.iter().any(|&([a, b], rest)| {
+            let [a, b] = [a as usize, b as usize];
+            let length = Vec3::from(x[a].p).distance(Vec3::from(x[b].p));
+            (wanted[a].w == FREE || wanted[b].w == FREE) && length > TORN * rest
+        })
     }
 
     /// What has not arrived.

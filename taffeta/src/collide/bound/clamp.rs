@@ -15,8 +15,9 @@ const GRAIN: usize = 64;
 pub const FREE: f32 = 1.0;
 /// Marks a vertex that was stopped by a contact.
 pub const STOPPED: f32 = 2.0;
-/// How often the walls around a vertex are gone through.
+/// How often the walls around a vertex are gone through, and how often to find any place at all.
 const SLIDES: u32 = 8;
+const LAST_SLIDES: u32 = 64;
 /// Part of its room by which a vertex may be beyond, so that rounding does not count: of what two sides leave each other, (1 − 2γ) d, it takes a fifth.
 const OVER: f32 = 0.02;
 /// How far out of a collider a vertex is put, m.
@@ -241,9 +242,19 @@ impl Room<'_> {
                 return (Some(y), stopped);
             }
         }
-        let from = from.into_iter().find(|&from| self.holds(from));
+        // One vertex without a place means a detection for all: so that is looked for with more patience.
+        let known = from.into_iter().find(|&from| self.holds(from));
+        let from = known.or_else(|| from.into_iter().find_map(|from| self.settle(from)));
         let contact = self.walls.iter().any(|wall| wall.contact);
         (from.map(|from| halve(from, y, |y| self.holds(y))), contact)
+    }
+
+    /// A place that is found from y on, behind one wall after the other and back.
+    fn settle(&self, mut y: Vec3) -> Option<Vec3> {
+        (0..LAST_SLIDES).find_map(|_| {
+            self.project(&mut y);
+            self.holds(y).then_some(y)
+        })
     }
 
     /// The same place, or one nearby that is not inside of anything: along its surface, or back towards one of `from`. Where it was inside before, it may have to stay there.
