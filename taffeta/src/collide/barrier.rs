@@ -308,7 +308,7 @@ impl Barrier {
                 _ if clamped.inside > 0 => INSIDE_ROUNDS,
                 _ if !self.touching() => ROUNDS,
                 _ if !pushed && !self.pressing(x) => TOUCH_ROUNDS,
-                _ if many && self.torn(now.model, x) => TOUCH_ROUNDS,
+                _ if self.torn(now.model, x) => TOUCH_ROUNDS,
                 _ if many => CONTACT_ROUNDS,
                 _ => 0,
             };
