@@ -32,7 +32,6 @@ fn detection_allocates_nothing_once_it_has_seen_the_most() {
     for structure in Structure::ALL {
         let (mut detector, mut team, mut x) =
             (Detector::new(structure, false), Team::new(1), soup.rest.clone());
-        let nobody: Option<fn(usize) -> bool> = None;
         let (mut before, start) = (0, x.clone());
         for round in 0..3 {
             if round == 1 {
@@ -41,7 +40,7 @@ fn detection_allocates_nothing_once_it_has_seen_the_most() {
             for i in 0..20 {
                 fold(&mut x, 1.0 - (i as f32 - 10.0).abs() / 10.0);
                 detector.detect(&mut team, SimdLevel::best(), &soup, &x, &settings);
-                detector.clamp(&mut team, &start, &mut x, nobody, |_| None);
+                detector.clamp(&mut team, &start, &mut x, None, |_| None);
             }
         }
         assert_eq!(allocations() - before, 0, "{structure:?}");

@@ -352,8 +352,8 @@ impl Barrier {
         let contacts = &mut *now.contacts;
         let any = contacts.any_inside(now.team, now.level, now.model, bodies, x, INSIDE, pushed);
         let contacts = &*contacts;
-        let pressed = any.then_some(|v: usize| v < contacts.len() && (pushed || contacts.get(v).push > 0.0));
-        let clamped = self.detector.clamp(now.team, start, x, pressed, inside);
+        let pressed = |v: usize| v < contacts.len() && (pushed || contacts.get(v).push > 0.0);
+        let clamped = self.detector.clamp(now.team, start, x, any.then_some(&pressed), inside);
         now.clock.lap(Stage::Bound);
         clamped
     }

@@ -70,7 +70,7 @@ impl Detector {
         team: &mut Team,
         start: &[Particle],
         x: &mut [Particle],
-        pressed: Option<impl Fn(usize) -> bool + Sync>,
+        pressed: Option<&(dyn Fn(usize) -> bool + Sync)>,
         inside: impl Fn(Vec3) -> Option<(f32, Vec3)> + Sync,
     ) -> Clamped {
         let n = self.moving_vertices();
@@ -82,7 +82,7 @@ impl Detector {
         if pressed.is_none() && !self.any_beyond(team, x, &self.inner, 1.0) {
             return Clamped::default();
         }
-        let pressed = |v: usize| pressed.as_ref().is_some_and(|pressed| pressed(v));
+        let pressed = |v: usize| pressed.is_some_and(|pressed| pressed(v));
         self.beyond.clear();
         self.beyond.resize(self.center.len(), false);
         let (center, inner, outer) = (&self.center[..], &self.inner[..], &self.outer[..]);

@@ -250,7 +250,7 @@ fn storm(seed: u64, held: Held, connected: bool) -> Storm {
                     x[v] = detector.center()[v];
                 }
                 x[..3 * still].copy_from_slice(&from[..3 * still]);
-                let clamped = detector.clamp(&mut team, &from, &mut x, NOBODY, |_| None);
+                let clamped = detector.clamp(&mut team, &from, &mut x, None, |_| None);
                 seen.clamped += clamped.outside;
                 seen.lost += clamped.lost;
                 if clamped.lost > 0 {
@@ -271,8 +271,6 @@ fn storm(seed: u64, held: Held, connected: bool) -> Storm {
     seen
 }
 
-/// None is pressed by a collider.
-const NOBODY: Option<fn(usize) -> bool> = None;
 const SEEDS: u64 = 60;
 const ROUNDS: usize = 24;
 
@@ -556,10 +554,10 @@ fn clamping_brings_all_back_and_remembers_where_they_wanted_to_go() {
     far.iter_mut().for_each(|x| x.p[1] += 0.1);
     assert!(detector.strayed(&mut team, &far) && !detector.strayed(&mut team, &x));
     let all = Clamped { outside: x.len(), lost: 0, inside: 0 };
-    assert_eq!(detector.clamp(&mut team, &x, &mut far, NOBODY, |_| None), all);
+    assert_eq!(detector.clamp(&mut team, &x, &mut far, None, |_| None), all);
     assert!(!detector.strayed(&mut team, &far));
     assert!(detector.wanted().iter().zip(&x).all(|(w, x)| w.w == 1.0 && w.p[1] == x.p[1] + 0.1));
-    assert_eq!(detector.clamp(&mut team, &x, &mut far, NOBODY, |_| None), Clamped::default());
+    assert_eq!(detector.clamp(&mut team, &x, &mut far, None, |_| None), Clamped::default());
     assert!(detector.wanted().iter().all(|w| w.w == 0.0));
 }
 
