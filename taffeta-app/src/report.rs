@@ -5,8 +5,14 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 use taffeta::Simulation;
+use taffeta::collide::Work;
 use taffeta::metrics::Strain;
 use taffeta::step::{Failure, Stage, StepReport};
+
+/// So many of something.
+pub fn plural(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
 
 /// How long frames took.
 #[derive(Default)]
@@ -61,6 +67,8 @@ pub struct Report {
     timing: Timing,
     worst_strain: f64,
     contacts: usize,
+    /// What contact between layers took, in all frames.
+    work: Work,
     /// From the first frame to the last file, s.
     pub wall_s: f64,
     /// Why it stopped early.
@@ -79,6 +87,7 @@ impl Report {
             timing: Timing::default(),
             worst_strain: 0.0,
             contacts: 0,
+            work: Work::default(),
             wall_s: 0.0,
             failure: None,
             interrupted: false,
@@ -91,6 +100,7 @@ impl Report {
         self.timing.add(step, ms);
         self.worst_strain = self.worst_strain.max(strain.max);
         self.contacts = step.contacts;
+        self.work += step.work;
     }
 
     /// How long frames took so far.
@@ -145,6 +155,16 @@ impl Report {
                 "potential": energies.potential,
             },
             "contacts": self.contacts,
+            "layers": {
+                "detections": self.work.detections,
+                "collections": self.work.collections,
+                "rows": self.work.rows,
+                "colors": self.work.colors,
+                "lost": self.work.lost,
+                "stopped": self.work.stopped,
+                "late": self.work.late,
+                "forced": self.work.forced,
+            },
             "penetrating_vertices": sim.penetrating_vertices(),
             "intersecting_pairs": sim.intersecting_pairs(),
             "state_hash": hash(sim),
@@ -159,8 +179,6 @@ impl Report {
         let mut text = String::new();
         let (model, params, timing) = (sim.model(), sim.params(), &self.timing);
         let (strain, energies) = (sim.strain(), sim.energies());
-        let plural =
-            |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         let mut line = |head: &str, rest: String| {
             let _ = writeln!(text, "{}", format!("{head:<11} {rest}").trim_end());
         };

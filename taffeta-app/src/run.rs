@@ -14,7 +14,7 @@ use crate::fault::{Fault, mention, say};
 use crate::interrupt;
 use crate::measure::{Metrics, metrics};
 use crate::record::{self, Recorder};
-use crate::report::{Report, file_list};
+use crate::report::{Report, file_list, plural};
 
 /// Runs a scene.
 pub fn run(args: &RunArgs) -> Result<(), Fault> {
@@ -30,12 +30,12 @@ pub fn run(args: &RunArgs) -> Result<(), Fault> {
     let params = sim.params();
     let title = if loaded.scene.title.is_empty() { &loaded.name } else { &loaded.scene.title };
     let subtitle = format!(
-        "{}, {} vertices, {:.4} s a frame in {} substeps of {} iterations",
+        "{}, {} vertices, {:.4} s a frame in {} of {}",
         params.method,
         sim.positions().len(),
         params.dt,
-        sim.substeps(params.dt),
-        params.iterations
+        plural(sim.substeps(params.dt) as usize, "substep"),
+        plural(params.iterations as usize, "iteration")
     );
     interrupt::listen();
     let recorder = Recorder::open(&args.out, &record::clip(&sim, title, subtitle)).map_err(Fault::failed)?;

@@ -265,3 +265,17 @@ fn cloth_that_is_caught_is_not_torn() {
     assert!(caught > 0, "it was put to the test");
     assert!(most < 1.0, "an edge is {most:.2} longer than it should be");
 }
+
+/// Friction holds as hard as a collider pushes, and no harder: with a push that has unbalanced forces in it, `vbd` would nail the cloth to the collider and stretch it.
+#[test]
+fn friction_by_vbd_does_not_nail_the_cloth_to_a_collider() {
+    let mut scene = load("sdf-collision", &[]).unwrap().scene;
+    scene.simulation.method = "vbd".into();
+    let mut sim = Simulation::new(&scene).unwrap();
+    let mut most = 0.0f64;
+    for _ in 0..100 {
+        sim.step(scene.simulation.dt);
+        most = most.max(strain(sim.model(), &sim.state().x).max);
+    }
+    assert!(most < 0.35, "an edge is {most:.2} longer than it should be");
+}

@@ -9,6 +9,7 @@ use super::race::Race;
 use super::{Comparison, words};
 use crate::fault::Fault;
 use crate::html::escaped;
+use crate::report::plural;
 
 const PAGE: &str = include_str!("page.html");
 /// Width of the figures, px.
@@ -83,8 +84,8 @@ fn work_precision(comparison: &Comparison, entrants: &[Entrant]) -> Figure {
             format!(
                 "{}, {} × {}: {} ms, error {}, at worst {}",
                 line.name,
-                plural(p.substeps, "substep"),
-                plural(p.iterations, "iteration"),
+                plural(p.substeps as usize, "substep"),
+                plural(p.iterations as usize, "iteration"),
                 significant(p.ms, 3),
                 significant(p.error.rms, 2),
                 significant(p.error.max, 2)
@@ -110,8 +111,8 @@ fn work_precision(comparison: &Comparison, entrants: &[Entrant]) -> Figure {
     let solver = lines.iter().map(|line| curve(line, &line.solver)).collect();
     let total = lines.iter().map(|line| curve(line, &line.total)).collect();
     let mut panels = vec![
-        panel(format!("Solver error: {}, more iterations", plural(*substeps, "substep")), solver),
-        panel(format!("Total error: {}, more substeps", plural(*iterations, "iteration")), total),
+        panel(format!("Solver error: {}, more iterations", plural(*substeps as usize, "substep")), solver),
+        panel(format!("Total error: {}, more substeps", plural(*iterations as usize, "iteration")), total),
     ];
     let floor = reference.uncertainty().filter(|gap| gap.rms > 0.0);
     panels[1].floor = floor.map(|gap| (gap.rms, "below what the reference is sure of".to_string()));
@@ -204,8 +205,4 @@ fn views(comparison: &Comparison) -> Result<(String, String), Fault> {
     };
     let views = shown.iter().enumerate().map(figure).collect();
     Ok((views, shapes(clip, &frames).map_err(Fault::failed)?))
-}
-
-fn plural(count: u32, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -97,6 +97,22 @@ pub struct Work {
     pub forced: usize,
 }
 
+/// Counts are added; rows and colours are those of the last.
+impl std::ops::AddAssign for Work {
+    fn add_assign(&mut self, more: Work) {
+        *self = Work {
+            detections: self.detections + more.detections,
+            collections: self.collections + more.collections,
+            rows: more.rows,
+            colors: more.colors,
+            lost: self.lost + more.lost,
+            stopped: self.stopped + more.stopped,
+            late: self.late + more.late,
+            forced: self.forced + more.forced,
+        };
+    }
+}
+
 /// See the module.
 pub struct Barrier {
     soup: Soup,
