@@ -415,8 +415,9 @@ impl Barrier {
         let wanted = self.detector.wanted();
         model.edges.iter().any(|&([a, b], rest)| {
             let [a, b] = [a as usize, b as usize];
-            let length = Vec3::from(x[a].p).distance(Vec3::from(x[b].p));
-            (wanted[a].w == FREE || wanted[b].w == FREE) && length > TORN * rest
+            let length = || Vec3::from(x[a].p).distance(Vec3::from(x[b].p));
+            // Few have not arrived.
+            (wanted[a].w == FREE || wanted[b].w == FREE) && length() > TORN * rest
         })
     }
 
