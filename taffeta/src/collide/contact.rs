@@ -514,4 +514,24 @@ mod tests {
             assert!((found.get(i).push - contacts[i].push).abs() < 1e-6, "particle {i}");
         }
     }
+
+    #[test]
+    fn it_is_known_whether_any_particle_is_inside() {
+        let (bodies, (model, mut x)) = (colliders(), scattered());
+        let inside = |x: &Particle| bodies.iter().any(|body| body.near(x.p.into(), -1e-5).is_some());
+        let one = x.iter().position(inside).expect("some are");
+        let mut team = Team::new(2);
+        for level in SimdLevel::all() {
+            let mut contacts = Contacts::new(x.len());
+            let mut ask = |contacts: &mut Contacts, x: &mut [Particle], everywhere| {
+                contacts.any_inside(&mut team, level, &model, &bodies, x, 1e-5, everywhere)
+            };
+            assert!(ask(&mut contacts, &mut x, true) && !ask(&mut contacts, &mut x, false));
+            contacts.set(one, Contact { push: 0.01, body: 0 });
+            assert!(ask(&mut contacts, &mut x, false), "{}", level.name());
+            let mut above: Vec<Particle> = x.clone();
+            above.iter_mut().for_each(|x| x.p[1] += 50.0);
+            assert!(!ask(&mut contacts, &mut above, true), "{}", level.name());
+        }
+    }
 }
