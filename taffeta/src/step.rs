@@ -421,7 +421,7 @@ impl Simulation {
 
     fn friction(&mut self) {
         if let Some(layers) = &mut self.layers {
-            layers.rub(&mut self.team, self.level, &self.state.start, &mut self.state.x);
+            layers.rub(&mut self.team, &self.state.start, &mut self.state.x);
         }
         if !self.bodies.is_empty() {
             let Simulation { contacts, team, level, model, bodies, state, .. } = self;

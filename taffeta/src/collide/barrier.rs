@@ -2,9 +2,8 @@
 //!
 //! 1. [`begin`](Barrier::begin): if the prediction leaves the balls of the last detection, look again from where everything is. In the balls there
 //!    can be no new contact, so a cloth at rest is never looked at.
-//! 2. [`push`](Barrier::push), after each iteration of a method: contacts are pushed apart, in colours.
-//! 3. [`rub`](Barrier::rub): friction.
-//! 4. [`finish`](Barrier::finish): whatever is outside of its ball is put back onto it; then look again, and go on from there, until all have arrived or
+//! 2. [`push`](Barrier::push), after each iteration of a method: contacts are pushed apart, with friction, in colours.
+//! 3. [`finish`](Barrier::finish): whatever is outside of its ball is put back onto it; then look again, and go on from there, until all have arrived or
 //!    are stopped by a contact. So a vertex that is merely fast arrives where it wanted to, to the bit.
 //!
 //! Vertices of colliders and pins are under the same rule, since a bound that they break is none; but they have to arrive.
@@ -285,17 +284,10 @@ impl Barrier {
         }
     }
 
-    /// Pushes contacts apart, as part of an iteration.
+    /// Pushes contacts apart, with friction, as part of an iteration.
     pub fn push(&mut self, team: &mut Team, level: SimdLevel, x: &mut [Particle], h: f32) {
         if self.touching() {
             self.rows.push(team, level, x, h);
-        }
-    }
-
-    /// Friction.
-    pub fn rub(&mut self, team: &mut Team, level: SimdLevel, x: &mut [Particle]) {
-        if self.touching() {
-            self.rows.rub(team, level, x);
         }
     }
 

@@ -144,15 +144,12 @@ impl Layers {
         }
     }
 
-    /// Friction.
-    pub fn rub(&mut self, team: &mut Team, level: SimdLevel, start: &[Particle], x: &mut [Particle]) {
+    /// Friction of spheres; that of a barrier is part of its push.
+    pub fn rub(&mut self, team: &mut Team, start: &[Particle], x: &mut [Particle]) {
         match &mut self.spheres {
             Some(Spheres::Particles(spheres)) => spheres.friction(team, start, x),
             Some(Spheres::Swept(spheres)) => spheres.friction(team, start, x),
             None => {}
-        }
-        if let Some(barrier) = &mut self.barrier {
-            barrier.rub(team, level, x);
         }
     }
 

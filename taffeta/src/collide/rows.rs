@@ -4,15 +4,22 @@
 //! this substep, never pulls:
 //!
 //! ```text
-//! λ⁺ = max(0, λ − C/W)      Δpᵢ = mᵢ⁻¹ wᵢ n (λ⁺ − λ)      W = Σ mᵢ⁻¹ wᵢ²
+//! λ⁺ = max(0, λ − C/W)          W = Σ mᵢ⁻¹ wᵢ²
 //! ```
 //!
 //! Sides that start a substep too near are pushed apart no faster than [`RECOVERY`], or the push would become speed.
 //!
-//! Friction (Coulomb): the tangential way t of the first side against the second over the substep is taken back,
-//! by at most μ λ W. As it acts on positions, what sticks does not creep.
+//! Friction (Coulomb) has a multiplier τ of its own, along the contact, which takes back the tangential way t of the first side against the second
+//! over the substep as far as the push allows. As it acts on positions, what sticks does not creep:
 //!
-//! Müller et al. 2007; the multiplier as in projected Gauss–Seidel (Erleben 2007).
+//! ```text
+//! τ⁺ = τ − t/W, made as short as μ λ⁺          Δpᵢ = mᵢ⁻¹ wᵢ (n (λ⁺ − λ) + τ⁺ − τ)
+//! ```
+//!
+//! Both are solved at once, in every pass. Friction that is left to the end moves what is pressed by several contacts out along one and into another, and cloth at
+//! rest trembles for ever.
+//!
+//! Müller et al. 2007; the multipliers as in projected Gauss–Seidel (Erleben 2007).
 
 use super::bound::ContactRow;
 use crate::color::{Row, refill_gathered};
@@ -27,8 +34,8 @@ const TINY: f32 = 1e-20;
 
 /// Idle where infinite, w, n, gap, μ.
 const PARAMS: usize = 10;
-/// λ, and Σ wᵢ pᵢ at the start of the substep.
-const MEMORY: usize = 4;
+/// λ, Σ wᵢ pᵢ at the start of the substep, and τ.
+const MEMORY: usize = 7;
 
 /// Contacts in colours.
 pub struct Rows {
@@ -130,7 +137,7 @@ impl Rows {
         self.sweep.run(team, level, start, Begin, Keep::ALL);
     }
 
-    /// Pushes sides apart that are too near, in a substep of `h` seconds.
+    /// Pushes sides apart that are too near, in a substep of `h` seconds, and rubs them.
     pub fn push(&mut self, team: &mut Team, level: SimdLevel, x: &mut [Particle], h: f32) {
         self.sweep.run(team, level, x, Push { recovery: RECOVERY * h }, Keep::ALL);
     }
@@ -138,11 +145,6 @@ impl Rows {
     /// Whether any contact has pushed in this substep.
     pub fn pushed(&self) -> bool {
         self.sweep.multipliers().iter().any(|memory| memory[0].0.iter().any(|&push| push > 0.0))
-    }
-
-    /// Takes the slip of this substep back, as far as the pushes allow.
-    pub fn rub(&mut self, team: &mut Team, level: SimdLevel, x: &mut [Particle]) {
-        self.sweep.run(team, level, x, Rub, Keep::ALL);
     }
 }
 
@@ -179,7 +181,7 @@ fn moves<L: Lane>(points: &[Point<L>; 4], params: &[L; PARAMS], way: V3<L>) -> [
     moves
 }
 
-/// Forgets the push, and remembers where the sides are.
+/// Forgets the multipliers, and remembers where the sides are.
 #[derive(Clone, Copy, Debug)]
 struct Begin;
 
@@ -193,7 +195,7 @@ impl Kernel<4, PARAMS, MEMORY> for Begin {
     ) -> [V3<L>; 4] {
         let zero = params[0].like(0.0);
         let V3 { x, y, z } = between(points, params);
-        *memory = [zero, x, y, z];
+        *memory = [zero, x, y, z, zero, zero, zero];
         [V3 { x: zero, y: zero, z: zero }; 4]
     }
 
@@ -216,45 +218,22 @@ impl Kernel<4, PARAMS, MEMORY> for Push {
         params: &[L; PARAMS],
         memory: &mut [L; MEMORY],
     ) -> [V3<L>; 4] {
-        let n = normal(params);
-        let before = V3 { x: memory[1], y: memory[2], z: memory[3] };
-        let gap = params[8].min(n.dot(before) + params[0].like(self.recovery));
-        let c = n.dot(between(points, params)) - gap;
-        let push = (memory[0] - c / inertia(points, params)).max(params[0].like(0.0));
-        let change = push - memory[0];
-        memory[0] = push;
-        moves(points, params, n * change)
+        let [push, x, y, z, held @ ..] = *memory;
+        let (n, before, held) = (normal(params), V3 { x, y, z }, V3 { x: held[0], y: held[1], z: held[2] });
+        let (now, inertia) = (between(points, params), inertia(points, params));
+        let gap = params[8].min(n.dot(before) + push.like(self.recovery));
+        let pushed = (push - (n.dot(now) - gap) / inertia).max(push.like(0.0));
+        let way = now - before;
+        let slip = way - n * n.dot(way);
+        let hold = held - slip * (push.like(1.0) / inertia);
+        let length = (hold.length_squared() + push.like(TINY)).sqrt();
+        let hold = hold * ((params[9] * pushed).min(length) / length);
+        *memory = [pushed, x, y, z, hold.x, hold.y, hold.z];
+        moves(points, params, n * (pushed - push) + hold - held)
     }
 
     fn residual(&self, points: &[Point<f32>; 4], params: &[f32; PARAMS], _: &[f32; MEMORY]) -> f64 {
         let c = (normal(params).dot(between(points, params)) - params[8]).min(0.0) as f64;
         c * c
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Rub;
-
-impl Kernel<4, PARAMS, MEMORY> for Rub {
-    #[inline(always)]
-    fn correct<L: Lane, const FIRST: bool>(
-        &self,
-        points: &[Point<L>; 4],
-        params: &[L; PARAMS],
-        memory: &mut [L; MEMORY],
-    ) -> [V3<L>; 4] {
-        let n = normal(params);
-        let way = between(points, params) - V3 { x: memory[1], y: memory[2], z: memory[3] };
-        let slip = way - n * n.dot(way);
-        let length = (slip.length_squared() + params[0].like(TINY)).sqrt();
-        let inertia = inertia(points, params);
-        let limit = params[9] * memory[0] * inertia;
-        // Of the slip, all or what the cone allows.
-        let part = limit.min(length) / (length * inertia);
-        moves(points, params, slip * -part)
-    }
-
-    fn residual(&self, _: &[Point<f32>; 4], _: &[f32; PARAMS], _: &[f32; MEMORY]) -> f64 {
-        0.0
     }
 }
