@@ -317,7 +317,7 @@ impl Barrier {
                 _ if !self.touching() => ROUNDS,
                 _ if !pushed && !self.pressing(x) => TOUCH_ROUNDS,
                 _ if self.torn(now.model, x) => TOUCH_ROUNDS,
-                _ if many => CONTACT_ROUNDS,
+                _ if many || (left.free > 0 && self.detector.done() > 1) => CONTACT_ROUNDS,
                 _ => 0,
             };
             if round >= rounds {
