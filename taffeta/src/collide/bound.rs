@@ -33,6 +33,7 @@ use crate::wide::Particle;
 mod clamp;
 mod collect;
 mod measure;
+mod spread;
 #[cfg(test)]
 mod tests;
 

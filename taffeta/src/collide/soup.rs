@@ -34,17 +34,19 @@ pub struct Part<'a> {
     pub margin: f32,
     /// Whether it moves by itself and is never pushed: a collider. Two such parts are not tested against each other.
     pub kinematic: bool,
+    /// Whether it is a rectangle without holes at rest.
+    pub sheet: bool,
 }
 
 impl<'a> Part<'a> {
     /// A cloth of a thickness (m), which keeps half of that from colliders.
     pub fn cloth(triangles: &'a [[u32; 3]], thickness: f32) -> Self {
-        Part { triangles, radius: 0.5 * thickness, margin: 0.5 * thickness, kinematic: false }
+        Part { triangles, radius: 0.5 * thickness, margin: 0.5 * thickness, kinematic: false, sheet: false }
     }
 
     /// A collider.
     pub fn collider(triangles: &'a [[u32; 3]]) -> Self {
-        Part { triangles, radius: 0.0, margin: 0.0, kinematic: true }
+        Part { triangles, radius: 0.0, margin: 0.0, kinematic: true, sheet: false }
     }
 }
 
@@ -57,6 +59,8 @@ pub struct Group {
     pub margin: f32,
     /// Whether it is a collider.
     pub kinematic: bool,
+    /// Whether it is a rectangle without holes at rest.
+    pub sheet: bool,
     /// Whether it is a collider that does not move for now; what touches it may then use the whole distance.
     pub still: bool,
 }
@@ -146,7 +150,7 @@ impl Soup {
         for cloth in &model.cloths {
             let triangles = &model.triangles[cloth.triangles.clone()];
             let part = Part::cloth(triangles, thickness.unwrap_or(cloth.thickness));
-            parts.push(Part { margin: cloth.margin.max(part.radius), ..part });
+            parts.push(Part { margin: cloth.margin.max(part.radius), sheet: cloth.grid.is_some(), ..part });
         }
         for mesh in &model.collider_meshes {
             for (place, p) in rest[mesh.vertices.clone()].iter_mut().zip(&mesh.start) {
@@ -163,6 +167,7 @@ impl Soup {
             radius: part.radius,
             margin: part.margin,
             kinematic: part.kinematic,
+            sheet: part.sheet,
             still: false,
         });
         let first = self.triangles.len() as u32;
@@ -174,11 +179,23 @@ impl Soup {
             *of = group;
         }
         // Neighbours come together along a Morton curve through the rest shape. Cloth does not stretch much, so they stay together.
-        let middle = |t: &[u32; 3]| t.map(|v| Vec3::from(self.rest[v as usize].p)).iter().sum::<Vec3>() / 3.0;
-        let hull = Aabb::around(part.triangles.iter().map(middle));
-        let scale = 1.0 / hull.size().max_element().max(f32::MIN_POSITIVE);
+        let at = |v: u32| Vec3::from(self.rest[v as usize].p);
+        let axes = if part.sheet { sheet_axes(part.triangles[0].map(at)) } else { [Vec3::X, Vec3::Y, Vec3::Z] };
+        let turned = |p: Vec3| Vec3::from(axes.map(|axis| axis.dot(p)));
+        let middle = |t: &[u32; 3]| turned(t.map(at).iter().sum::<Vec3>() / 3.0);
+        let hull = match part.sheet {
+            true => Aabb::around(part.triangles.iter().flatten().map(|&v| turned(at(v)))),
+            false => Aabb::around(part.triangles.iter().map(middle)),
+        };
+        let mut size = hull.size().max_element().max(f32::MIN_POSITIVE);
+        if part.sheet {
+            // The curve divides by two: so that it does not cut cells of the grid.
+            let [a, b, c] = part.triangles[0].map(|v| turned(at(v)));
+            let cell = (b - a).length().min((c - b).length()).min((a - c).length());
+            size = cell * ((size / cell).ceil() as u32).next_power_of_two() as f32;
+        }
         let mut order: Vec<(u64, u32)> = (part.triangles.iter().enumerate())
-            .map(|(t, corners)| (morton((middle(corners) - hull.low) * scale), t as u32))
+            .map(|(t, corners)| (morton((middle(corners) - hull.low) / size), t as u32))
             .collect();
         order.sort_unstable();
         let mut place = vec![0; order.len()];
@@ -260,6 +277,11 @@ impl Soup {
         &self.corners[self.corner_starts[patch] as usize..self.corner_starts[patch + 1] as usize]
     }
 
+    /// The triangles of a patch.
+    pub fn patch_triangles(&self, patch: usize) -> impl Iterator<Item = u32> {
+        self.triangle_ids[patch].into_iter().filter(|&t| t != NONE)
+    }
+
     /// The box around a patch.
     #[inline]
     fn around_patch(&self, patch: usize, x: &[Particle]) -> Aabb {
@@ -277,8 +299,7 @@ impl Soup {
     /// The mean normal of a patch, of unit length, or zero.
     fn patch_normal(&self, patch: usize, x: &[Particle]) -> Vec3 {
         let at = |v: u32| Vec3::from(x[v as usize].p);
-        let triangles = self.triangle_ids[patch].iter().filter(|&&t| t != NONE);
-        let areas = triangles.map(|&t| {
+        let areas = self.patch_triangles(patch).map(|t| {
             let [a, b, c] = self.triangles[t as usize].map(at);
             (b - a).cross(c - a)
         });
@@ -381,6 +402,15 @@ impl Soup {
         let ring = self.triangles_at(corner).iter().flat_map(|&t| self.triangles[t as usize]);
         self.vertex_owner[corner as usize] == t && ring.filter(|&v| v != corner).all(behind)
     }
+}
+
+/// Axes along the shortest side of a triangle, across it in its plane, and across that: those of a regular grid, for one of its triangles.
+pub fn sheet_axes([a, b, c]: [Vec3; 3]) -> [Vec3; 3] {
+    let sides = [b - a, c - b, a - c];
+    let shortest = sides.into_iter().min_by(|p, q| p.length_squared().total_cmp(&q.length_squared()));
+    let along = shortest.map_or(Vec3::X, Vec3::normalize_or_zero);
+    let normal = (b - a).cross(c - a).normalize_or_zero();
+    [along, normal.cross(along), normal]
 }
 
 /// What two sides with such a gap keep of it if they are so far apart at rest, m.

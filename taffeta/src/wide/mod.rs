@@ -39,7 +39,7 @@ pub use blocks::{BlockIndex, advance_blocks, load_blocks, store_blocks};
 pub use boxes::{Boxes8, LEVELS, Patches, Reach, Tree, sort_row};
 pub use layout::{Block, F8, Gathered, Layout, Particle, Strips};
 pub use particles::{Contacting, ParticleKernel};
-pub use stencils::{StencilKernel, stencils};
+pub use stencils::{StencilKernel, eight_stencils, stencils};
 pub use triangles::{TriangleKernel, Triangles};
 
 /// Operations whose particles are loaded before the first of them is computed, where computing takes long.

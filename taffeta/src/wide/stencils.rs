@@ -35,14 +35,38 @@ pub fn stencils<K: StencilKernel<F, R>, const F: usize, const R: usize>(
     let last_terms = if terms.is_empty() { &[][..] } else { &last_terms };
     let (blocks, tail) = out.split_at_mut(whole.len());
     for (list, terms, out) in [(whole, whole_terms, blocks), (&last, last_terms, tail)] {
-        match level {
-            SimdLevel::Scalar => one_by_one(kernel, fields, list, terms, out),
-            SimdLevel::Wide(level) => on_level!(
-                level,
-                simd => wide(simd, kernel, fields, list, terms, out),
-                otherwise one_by_one(kernel, fields, list, terms, out)
-            ),
-        }
+        run(level, kernel, fields, list, terms, out);
+    }
+}
+
+/// The same of just eight.
+pub fn eight_stencils<K: StencilKernel<F, R>, const F: usize, const R: usize>(
+    level: SimdLevel,
+    kernel: K,
+    fields: [&[Particle]; F],
+    stencils: &[[u32; 4]; LANES],
+    terms: &[[f32; 4]; LANES],
+) -> [F8; R] {
+    let mut out = [[F8([0.0; LANES]); R]];
+    run(level, kernel, fields, std::slice::from_ref(stencils), std::slice::from_ref(terms), &mut out);
+    out[0]
+}
+
+fn run<K: StencilKernel<F, R>, const F: usize, const R: usize>(
+    level: SimdLevel,
+    kernel: K,
+    fields: [&[Particle]; F],
+    list: &[[[u32; 4]; LANES]],
+    terms: &[[[f32; 4]; LANES]],
+    out: &mut [[F8; R]],
+) {
+    match level {
+        SimdLevel::Scalar => one_by_one(kernel, fields, list, terms, out),
+        SimdLevel::Wide(level) => on_level!(
+            level,
+            simd => wide(simd, kernel, fields, list, terms, out),
+            otherwise one_by_one(kernel, fields, list, terms, out)
+        ),
     }
 }
 

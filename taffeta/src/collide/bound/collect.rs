@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use glam::Vec3;
 
 use super::measure::distances;
+use super::spread::{Sheets, Spread};
 use crate::collide::proximity::Kind;
 use crate::collide::query::{Aabb, NearPairs, Structure};
 use crate::collide::soup::{PatchBoxes, Soup, keep};
 use crate::lanes::{LANES, SimdLevel};
+use crate::mesh::NONE;
 use crate::par::Team;
 use crate::step::{Stage, Stopwatch};
 use crate::wide::{F8, Particle};
@@ -58,6 +60,8 @@ pub(super) struct Pair {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Partner {
     patch: u32,
+    /// Of one sheet, if they touch at rest; else [`NONE`].
+    link: u32,
     /// All pairs nearer than this were collected, m.
     limit: f32,
     /// By how much any of them can have come nearer since, m.
@@ -80,9 +84,10 @@ pub(super) struct Partner {
 
 impl Partner {
     /// Of the patch at `a`, one at `b` of which nothing else is known.
-    fn unknown(a: &Survey, patch: u32, b: &Survey) -> Self {
+    fn unknown(a: &Survey, patch: u32, b: &Survey, link: u32) -> Self {
         Partner {
             patch,
+            link,
             limit: 0.0,
             used: 0.0,
             reach: 0.0,
@@ -140,6 +145,10 @@ pub(super) struct Collection {
     near: Vec<[u32; 2]>,
     pub batches: Vec<Batch>,
     surveys: Vec<Survey>,
+    sheets: Sheets,
+    /// How patches are spread out, and of which that has to be known.
+    spreads: Vec<Spread>,
+    asked: Vec<AtomicBool>,
     /// Patches whose boxes are needed.
     chosen: Vec<AtomicBool>,
     /// Where each patch may be without a new search, if the mean of all is there.
@@ -151,6 +160,12 @@ pub(super) struct Collection {
     meshes_only: bool,
     /// What is looked at; all but in tests that show why it must be.
     pub kinds: [bool; 2],
+}
+
+/// So many, all false.
+fn clear(marks: &mut Vec<AtomicBool>, count: usize) {
+    marks.resize_with(count, AtomicBool::default);
+    marks.iter_mut().for_each(|mark| *mark.get_mut() = false);
 }
 
 /// The longest difference of a vector in one box and one in the other.
@@ -173,6 +188,9 @@ impl Collection {
             near: Vec::new(),
             batches: Vec::new(),
             surveys: Vec::new(),
+            sheets: Sheets::default(),
+            spreads: Vec::new(),
+            asked: Vec::new(),
             chosen: Vec::new(),
             homes: Vec::new(),
             mean: Vec3::ZERO,
@@ -218,6 +236,7 @@ impl Collection {
             batches.for_each(|(k, batch)| batch.pieces.resize_with(left(k), Piece::default));
             self.last.clear();
             self.last.extend_from_slice(x);
+            self.sheets = Sheets::new(soup);
         }
         self.survey(team, soup, x, ways);
         self.last.copy_from_slice(x);
@@ -234,7 +253,7 @@ impl Collection {
             self.search(team, level, soup, horizon);
             clock.lap(Stage::Tree);
         }
-        let fresh = self.choose(team, soup, horizon);
+        let fresh = self.choose(team, soup, horizon) && self.spare(team, level, x, ways, horizon);
         if fresh {
             self.collect(team, level, soup, x, horizon);
         }
@@ -335,7 +354,8 @@ impl Collection {
             self.surveys.iter().map(|survey| Self::swept(survey, Vec3::ZERO, drift, steps).grown(grow));
         self.homes.extend(homes);
         self.query.within(team, level, &self.homes, 0.0, &mut self.near);
-        let (meshes_only, fresh, surveys) = (self.meshes_only, &mut self.partners, &self.surveys[..]);
+        let (meshes_only, fresh) = (self.meshes_only, &mut self.partners);
+        let (surveys, sheets) = (&self.surveys[..], &self.sheets);
         let kinematic = |patch: u32| soup.groups[soup.patch_group[patch as usize] as usize].kinematic;
         // The list is in order of its first patches.
         let mut near = &self.near[..];
@@ -351,7 +371,7 @@ impl Collection {
             };
             let wanted = std::iter::once(g).chain(own.iter().map(|pair| pair[1])).filter(looked_at);
             fresh.clear();
-            let of = |h: u32| Partner::unknown(&surveys[g as usize], h, &surveys[h as usize]);
+            let of = |h: u32| Partner::unknown(&surveys[g as usize], h, &surveys[h as usize], sheets.link_of(g, h));
             fresh.extend(wanted.map(of));
             piece.meet(fresh);
         }
@@ -359,13 +379,12 @@ impl Collection {
 
     /// Finds which pairs matter, and which have to be collected for it; says whether there are any.
     fn choose(&mut self, team: &mut Team, soup: &Soup, horizon: &Horizon) -> bool {
-        self.chosen.resize_with(soup.patches(), AtomicBool::default);
-        self.chosen.iter_mut().for_each(|chosen| *chosen.get_mut() = false);
-        let (chosen, any, steps) = (&self.chosen[..], AtomicBool::new(false), horizon.steps as f32);
+        clear(&mut self.asked, soup.patches());
+        let (asked, sheets) = (&self.asked[..], &self.sheets);
+        let (any, steps) = (AtomicBool::new(false), horizon.steps as f32);
         team.for_each_item(&mut self.batches, |k, batch| {
             for (i, piece) in batch.pieces.iter_mut().enumerate() {
-                let g = k * BATCH + i;
-                let still = soup.stands_still(g);
+                let still = soup.stands_still(k * BATCH + i);
                 piece.stale = false;
                 for partner in &mut piece.partners {
                     let still = still || soup.stands_still(partner.patch as usize);
@@ -381,9 +400,54 @@ impl Collection {
                     if partner.far > partner.limit {
                         (partner.far, partner.stale) = (need, true);
                         piece.stale = true;
-                        chosen[g].store(true, Ordering::Relaxed);
-                        chosen[partner.patch as usize].store(true, Ordering::Relaxed);
+                        if partner.link != NONE {
+                            let between = sheets.between(partner.link).iter();
+                            between.for_each(|&q| asked[q as usize].store(true, Ordering::Relaxed));
+                        }
                     }
+                }
+                if piece.stale {
+                    any.store(true, Ordering::Relaxed);
+                }
+            }
+        });
+        any.into_inner()
+    }
+
+    /// Spares patches of a sheet that is spread out between them; says whether any are left whose pairs have to be collected.
+    fn spare(
+        &mut self,
+        team: &mut Team,
+        level: SimdLevel,
+        x: &[Particle],
+        ways: &[Particle],
+        horizon: &Horizon,
+    ) -> bool {
+        self.spreads.resize(self.asked.len(), Spread::default());
+        clear(&mut self.chosen, self.asked.len());
+        let (asked, chosen, sheets) = (&self.asked[..], &self.chosen[..], &self.sheets);
+        let steps = horizon.steps as f32;
+        team.for_each_chunk(&mut self.spreads, BATCH, |first, spreads| {
+            for (patch, spread) in (first..).zip(spreads) {
+                if asked[patch].load(Ordering::Relaxed) {
+                    *spread = sheets.spread(level, patch, x, ways, steps);
+                }
+            }
+        });
+        let (any, spreads) = (AtomicBool::new(false), &self.spreads[..]);
+        team.for_each_item(&mut self.batches, |k, batch| {
+            for (i, piece) in batch.pieces.iter_mut().enumerate().filter(|(_, piece)| piece.stale) {
+                let g = k * BATCH + i;
+                piece.stale = false;
+                for partner in piece.partners.iter_mut().filter(|partner| partner.stale) {
+                    let Partner { link, reach, .. } = *partner;
+                    if link != NONE && sheets.apart(g, link, spreads) > reach + horizon.epsilon {
+                        (partner.far, partner.stale) = (0.0, false);
+                        continue;
+                    }
+                    piece.stale = true;
+                    chosen[g].store(true, Ordering::Relaxed);
+                    chosen[partner.patch as usize].store(true, Ordering::Relaxed);
                 }
                 if piece.stale {
                     any.store(true, Ordering::Relaxed);
