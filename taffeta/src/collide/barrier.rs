@@ -25,9 +25,11 @@ use crate::wide::Particle;
 const ROUNDS: u32 = 32;
 /// The same if something does, but does not press; or if an edge is [`TORN`].
 const TOUCH_ROUNDS: u32 = 8;
-/// The same if something presses, and more than [`MANY`] have not arrived that touch nothing themselves.
+/// The same if something presses, and more than [`MANY`] have not arrived that touch nothing themselves, or any by a plan that is older than [`LONG`] substeps: what is ahead of cloth that
+/// slides faster and faster would drag it along.
 const CONTACT_ROUNDS: u32 = 1;
 const MANY: f32 = 0.04;
+const LONG: u32 = 8;
 /// Vertices that were held back go on if an edge is longer than so many times what it is at rest because of that: or it would be torn apart.
 const TORN: f32 = 1.5;
 /// Two sides press if they come nearer than their gap and this part of it.
@@ -317,7 +319,7 @@ impl Barrier {
                 _ if !self.touching() => ROUNDS,
                 _ if !pushed && !self.pressing(x) => TOUCH_ROUNDS,
                 _ if self.torn(now.model, x) => TOUCH_ROUNDS,
-                _ if many || (left.free > 0 && self.detector.done() > 1) => CONTACT_ROUNDS,
+                _ if many || (left.free > 0 && self.detector.done() > LONG) => CONTACT_ROUNDS,
                 _ => 0,
             };
             if round >= rounds {

@@ -186,7 +186,8 @@ impl Findings {
                 let mut begin = 0;
                 for partner in &piece.partners {
                     let (end, far) = (partner.ends[k] as usize, partner.reach + partner.slack);
-                    for pair in &piece.lists[k][begin..end] {
+                    let looked_at = if partner.far > 0.0 { begin..end } else { end..end };
+                    for pair in &piece.lists[k][looked_at] {
                         self.stencils[count] = pair.stencil;
                         self.terms[count] = [pair.gap, partner.slack, far, partner.whole];
                         // Written over by the next if it does not matter: which do cannot be foreseen, and branches would be slower.
