@@ -180,7 +180,8 @@ impl Soup {
         }
         // Neighbours come together along a Morton curve through the rest shape. Cloth does not stretch much, so they stay together.
         let at = |v: u32| Vec3::from(self.rest[v as usize].p);
-        let axes = if part.sheet { sheet_axes(part.triangles[0].map(at)) } else { [Vec3::X, Vec3::Y, Vec3::Z] };
+        let axes =
+            if part.sheet { sheet_axes(part.triangles[0].map(at)) } else { [Vec3::X, Vec3::Y, Vec3::Z] };
         let turned = |p: Vec3| Vec3::from(axes.map(|axis| axis.dot(p)));
         let middle = |t: &[u32; 3]| turned(t.map(at).iter().sum::<Vec3>() / 3.0);
         let hull = match part.sheet {

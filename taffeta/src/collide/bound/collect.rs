@@ -371,7 +371,9 @@ impl Collection {
             };
             let wanted = std::iter::once(g).chain(own.iter().map(|pair| pair[1])).filter(looked_at);
             fresh.clear();
-            let of = |h: u32| Partner::unknown(&surveys[g as usize], h, &surveys[h as usize], sheets.link_of(g, h));
+            let of = |h: u32| {
+                Partner::unknown(&surveys[g as usize], h, &surveys[h as usize], sheets.link_of(g, h))
+            };
             fresh.extend(wanted.map(of));
             piece.meet(fresh);
         }

@@ -225,7 +225,8 @@ struct Stretch {
 impl StencilKernel<2, 2> for Stretch {
     #[inline(always)]
     fn apply<L: Lane>(&self, [x, ways]: &[[V3<L>; 4]; 2], [a, b, c, d]: [L; 4], like: L) -> [L; 2] {
-        let [first, second] = self.frame.map(|p| V3 { x: like.like(p.x), y: like.like(p.y), z: like.like(p.z) });
+        let [first, second] =
+            self.frame.map(|p| V3 { x: like.like(p.x), y: like.like(p.y), z: like.like(p.z) });
         let (half, steps) = (like.like(0.5), like.like(self.steps));
         let (mut least, mut most) = (like.like(f32::MAX), like.like(0.0));
         let (u, v) = (x[1] - x[0], x[2] - x[0]);
@@ -292,3 +293,6 @@ impl Cells {
         found.dedup();
     }
 }
+
+#[cfg(test)]
+mod tests;

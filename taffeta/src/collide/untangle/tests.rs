@@ -21,7 +21,7 @@ fn tangle(parts: &[(TriMesh, Vec<Vec3>, bool)]) -> Tangle {
         x.extend(at.iter().map(|&p| Particle { p: p.into(), w: 1.0 }));
     }
     let parts: Vec<Part> = (lists.iter().zip(parts))
-        .map(|(triangles, part)| Part { triangles, radius: 0.001, margin: 0.0, kinematic: part.2 })
+        .map(|(triangles, part)| Part { kinematic: part.2, margin: 0.0, ..Part::cloth(triangles, 0.002) })
         .collect();
     let soup = Soup::new(&parts, &rest);
     let length = |&[a, b]: &[u32; 2]| {
