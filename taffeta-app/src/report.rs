@@ -157,6 +157,7 @@ impl Report {
             "contacts": self.contacts,
             "layers": {
                 "detections": self.work.detections,
+                "measured": self.work.measured,
                 "collections": self.work.collections,
                 "rows": self.work.rows,
                 "colors": self.work.colors,

@@ -28,9 +28,19 @@ pub struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    /// Waits until every member has come here. Writes before it are seen by all after it.
+    /// Says that this member has come here, and goes on: what it wrote before is seen by all that [`wait`](Self::wait)
+    /// for it. What it does between the two must be nobody else's business; so the time that the news take to
+    /// travel is not lost.
     #[inline]
-    pub fn barrier(&self) {
+    pub fn arrive(&self) {
+        if self.count > 1 {
+            self.barrier.arrive(self.index);
+        }
+    }
+
+    /// Waits until every member has arrived as often as this one.
+    #[inline]
+    pub fn wait(&self) {
         if self.count > 1 {
             self.barrier.wait(self.index, self.count);
         }
@@ -62,10 +72,13 @@ impl Barrier {
         Barrier { arrivals: (0..count).map(|_| Arrivals(AtomicUsize::new(0))).collect() }
     }
 
-    fn wait(&self, index: usize, count: usize) {
+    fn arrive(&self, index: usize) {
         let own = &self.arrivals[index].0;
-        let times = own.load(Ordering::Relaxed).wrapping_add(1);
-        own.store(times, Ordering::Release);
+        own.store(own.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
+    }
+
+    fn wait(&self, index: usize, count: usize) {
+        let times = self.arrivals[index].0.load(Ordering::Relaxed);
         for other in (0..count).filter(|&other| other != index) {
             // Nobody can be more than one ahead, so "not behind" is "equal or one more".
             spin_until(|| {
@@ -148,7 +161,12 @@ impl Team {
 
     /// Runs `job` on every member and returns when all are done.
     pub fn run(&mut self, job: impl Fn(&Worker<'_>) + Sync) {
-        let count = self.count();
+        self.run_if(true, job);
+    }
+
+    /// The same if it is `worth` it, else as a team of the caller's thread alone.
+    pub fn run_if(&mut self, worth: bool, job: impl Fn(&Worker<'_>) + Sync) {
+        let count = if worth { self.count() } else { 1 };
         let common = &*self.common;
         let own = Worker { index: 0, count, barrier: &common.barrier };
         if count == 1 {
@@ -433,9 +451,11 @@ mod tests {
         team.run(|worker| {
             for round in 0..100 {
                 assert_eq!(phase.load(Ordering::SeqCst) / worker.count, round);
-                worker.barrier();
+                worker.arrive();
+                worker.wait();
                 phase.fetch_add(1, Ordering::SeqCst);
-                worker.barrier();
+                worker.arrive();
+                worker.wait();
             }
         });
         assert_eq!(phase.load(Ordering::SeqCst), 300);

@@ -84,6 +84,8 @@ pub struct Work {
     pub detections: u32,
     /// How often pairs were collected anew.
     pub collections: u32,
+    /// Pairs whose distance was computed, in all detections.
+    pub measured: usize,
     /// Contacts at the last detection.
     pub rows: usize,
     /// Their colours.
@@ -104,6 +106,7 @@ impl std::ops::AddAssign for Work {
         *self = Work {
             detections: self.detections + more.detections,
             collections: self.collections + more.collections,
+            measured: self.measured + more.measured,
             rows: more.rows,
             colors: more.colors,
             lost: self.lost + more.lost,
@@ -218,6 +221,7 @@ impl Barrier {
         now.clock.lap(Stage::Color);
         self.work.detections += 1;
         self.work.collections += found.collected as u32;
+        self.work.measured += found.measured;
         let pairs = found.measured as f32 / now.model.particles() as f32;
         if pairs < PAIRS {
             self.reach *= 1.2;

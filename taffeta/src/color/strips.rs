@@ -31,6 +31,9 @@ pub struct StripMap {
 /// Where the particles of a constraint lie, relative to its first row and column.
 type Stencil<const N: usize> = [(u8, u8); N];
 
+/// Bands of rows in which operations are ordered.
+const BANDS: usize = 8;
+
 impl StripMap {
     /// The layout for a grid whose particles begin at `first`. The longer side is cut. None if the grid is too
     /// small to be worth it.
@@ -141,9 +144,11 @@ impl StripMap {
             }
             colors[color].push((op, params));
         }
-        // Operations across a seam take another path through the processor: keep them together.
+        // Operations across a seam take another path through the processor: they are kept together, in each of some bands of
+        // rows, which are what threads share out among them.
+        let band = |op: &Strips<N>| op.block[0] as usize * BANDS / self.blocks();
         for color in &mut colors {
-            color.sort_by_key(|(op, _)| op.next);
+            color.sort_by_key(|(op, _)| (band(op), op.next));
         }
         colors
     }

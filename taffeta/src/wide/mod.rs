@@ -23,14 +23,17 @@ mod layout;
 mod level;
 mod blocks;
 mod boxes;
+mod division;
 mod particles;
 mod stencils;
 mod triangles;
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use fearless_simd::{Level, f32x8, prelude::*};
 
+use self::division::Division;
 use crate::lanes::{LANES, Lane, Point, SimdLevel, V3};
 use crate::par::{Shared, Team};
 use crate::transpose::Transpose;
@@ -44,6 +47,9 @@ pub use triangles::{TriangleKernel, Triangles};
 
 /// Operations whose particles are loaded before the first of them is computed, where computing takes long.
 const AHEAD: usize = 8;
+
+/// Operations that each member of a team should have in a colour on average; with fewer it takes longer to wait for the others than to do all alone.
+const WORTH_SHARING: usize = 4;
 
 /// The mathematics of one projection: N particles, P parameters, R multipliers.
 pub trait Kernel<const N: usize, const P: usize, const R: usize>: Copy + Send + Sync {
@@ -91,6 +97,7 @@ pub struct Sweep<O, const N: usize, const P: usize, const R: usize> {
     before: Vec<[F8; R]>,
     /// Where each colour begins in `ops`, and the end.
     colors: Vec<usize>,
+    division: Division,
     /// How many items the state must have.
     items: usize,
     /// How many of the lanes carry a real constraint.
@@ -131,6 +138,7 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
             lambda: Vec::new(),
             before: Vec::new(),
             colors: vec![0],
+            division: Division::default(),
             items,
             constraints: 0,
         };
@@ -195,6 +203,7 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         self.lambda.clear();
         self.before.clear();
         self.colors.truncate(1);
+        self.division.forget();
         self.constraints = 0;
         for list in colors {
             self.push_color(marks, list, |_, fresh| fresh);
@@ -326,10 +335,15 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         assert!(state.len() >= self.items && target.len() >= self.items);
         let (lambda, before) = (Shared::new(&mut self.lambda), Shared::new(&mut self.before));
         let (ops, set, params, colors) = (&self.ops, &self.set, &self.params[..], &self.colors);
-        team.run(|worker| {
-            for color in colors.windows(2) {
-                let share = worker.share(color[1] - color[0], 1);
-                let range = color[0] + share.start..color[0] + share.end;
+        if ops.is_empty() {
+            return;
+        }
+        let together = ops.len() >= WORTH_SHARING * (colors.len() - 1) * team.count();
+        let members = if together { team.count() } else { 1 };
+        self.division.divide(members, ops, colors, O::cell_count(self.items));
+        let division = &self.division;
+        team.run_if(together, |worker| {
+            let work = |range: Range<usize>| {
                 // SAFETY: shares of a colour do not overlap; there is one multiplier for each operation, and one before it
                 // where it is used.
                 let (lambda, before) = unsafe {
@@ -346,8 +360,8 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
                     target,
                     blend,
                 };
-                // SAFETY: by the check in `new`, no other operation of this colour touches these cells,
-                // and the barrier below keeps colours apart.
+                // SAFETY: by the check in `new`, no other operation of this colour touches these cells. Operations of other
+                // colours that do are this member's own, or wait until it has arrived.
                 unsafe {
                     match level {
                         SimdLevel::Scalar => {
@@ -358,7 +372,14 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
                         }
                     }
                 }
-                worker.barrier();
+            };
+            for (color, share) in division.of(worker).enumerate() {
+                if color > 0 {
+                    worker.wait();
+                }
+                share.border().into_iter().for_each(work);
+                worker.arrive();
+                work(share.own.clone());
             }
         });
         if MOMENTUM {

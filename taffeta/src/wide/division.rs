@@ -1,0 +1,218 @@
+//! Who does which operations of a colour, so that members of a team hardly ever wait for each other.
+//!
+//! Two members get in each other's way only through cells that both of them touch in some colour. A member does the operations
+//! with such cells first, its *border*, says that it has arrived, and does the rest, which is its *own*, while the news travel
+//! to the others. Between two cores that takes as long as a few hundred springs do.
+
+use std::ops::Range;
+
+use super::Layout;
+use crate::par::Worker;
+
+/// What one member does of one colour.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Share {
+    all: Range<usize>,
+    /// Operations whose cells no other member touches in any colour.
+    pub own: Range<usize>,
+}
+
+impl Share {
+    /// Those that others may have to wait for.
+    pub fn border(&self) -> [Range<usize>; 2] {
+        [self.all.start..self.own.start, self.own.end..self.all.end]
+    }
+}
+
+/// The shares of all members in all colours.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Division {
+    members: usize,
+    /// Colour by colour.
+    shares: Vec<Share>,
+    /// Where each cell and each operation is, from 0 to 1 along the order in which a colour goes through them; of cells
+    /// that are not known yet, [`UNKNOWN`].
+    cells: Vec<f32>,
+    places: Vec<f32>,
+    sorted: Vec<f32>,
+    /// Who touches each cell: nobody, a member (counted from 1), or [`SEVERAL`].
+    who: Vec<u16>,
+}
+
+const UNKNOWN: f32 = -1.0;
+const SEVERAL: u16 = u16::MAX;
+
+impl Division {
+    /// Forgets the shares, since operations have changed.
+    pub fn forget(&mut self) {
+        self.members = 0;
+    }
+
+    /// Divides the operations of every colour among so many members, unless that is done.
+    pub fn divide<O: Layout<N>, const N: usize>(
+        &mut self,
+        members: usize,
+        ops: &[O],
+        colors: &[usize],
+        cells: usize,
+    ) {
+        if self.members == members {
+            return;
+        }
+        self.members = members;
+        self.shares.clear();
+        if members == 1 {
+            let share = |color: &[usize]| Share { all: color[0]..color[1], own: color[0]..color[1] };
+            self.shares.extend(colors.windows(2).map(share));
+            return;
+        }
+        self.place(ops, colors, cells);
+        self.cut(colors);
+        self.own(ops, cells);
+    }
+
+    /// Finds where operations are. Every colour goes through the cloth in about the same order, but not all of them
+    /// everywhere: what the first colours touch tells where those of later ones are.
+    fn place<O: Layout<N>, const N: usize>(&mut self, ops: &[O], colors: &[usize], cells: usize) {
+        let Division { cells: known, places, .. } = self;
+        known.clear();
+        known.resize(cells, UNKNOWN);
+        places.clear();
+        for color in colors.windows(2) {
+            let rate = 1.0 / (color[1] - color[0]) as f32;
+            for (i, op) in ops[color[0]..color[1]].iter().enumerate() {
+                let (mut sum, mut count) = (0.0, 0.0);
+                op.each_cell(|cell| {
+                    if known[cell] != UNKNOWN {
+                        (sum, count) = (sum + known[cell], count + 1.0);
+                    }
+                });
+                let place = if count > 0.0 { sum / count } else { (i as f32 + 0.5) * rate };
+                op.each_cell(|cell| {
+                    if known[cell] == UNKNOWN {
+                        known[cell] = place;
+                    }
+                });
+                places.push(place);
+            }
+        }
+    }
+
+    /// Cuts every colour in about the same places, which give each member as much to do.
+    fn cut(&mut self, colors: &[usize]) {
+        let Division { members, shares, places, sorted, .. } = self;
+        sorted.clear();
+        sorted.extend_from_slice(places);
+        sorted.sort_unstable_by(f32::total_cmp);
+        for color in colors.windows(2) {
+            let mut begin = color[0];
+            for member in 1..=*members {
+                let end = match sorted.get(sorted.len() * member / *members) {
+                    Some(&limit) => begin + partition(&places[begin..color[1]], limit),
+                    None => color[1],
+                };
+                shares.push(Share { all: begin..end, own: begin..end });
+                begin = end;
+            }
+        }
+    }
+
+    /// Finds what is nobody else's business.
+    fn own<O: Layout<N>, const N: usize>(&mut self, ops: &[O], cells: usize) {
+        let Division { members, shares, who, .. } = self;
+        who.clear();
+        who.resize(cells, 0);
+        for (k, share) in shares.iter().enumerate() {
+            let member = (k % *members + 1) as u16;
+            for op in &ops[share.all.clone()] {
+                op.each_cell(|cell| {
+                    who[cell] = if who[cell] == 0 || who[cell] == member { member } else { SEVERAL };
+                });
+            }
+        }
+        for share in shares {
+            let (mut own, mut begin) = (share.all.start..share.all.start, share.all.start);
+            for i in share.all.clone() {
+                let mut shared = false;
+                ops[i].each_cell(|cell| shared |= who[cell] == SEVERAL);
+                if shared {
+                    begin = i + 1;
+                } else if i + 1 - begin > own.len() {
+                    own = begin..i + 1;
+                }
+            }
+            share.own = own;
+        }
+    }
+
+    /// The shares of one member, colour by colour.
+    pub fn of(&self, worker: &Worker<'_>) -> impl Iterator<Item = &Share> {
+        self.shares.iter().skip(worker.index).step_by(worker.count)
+    }
+}
+
+/// How many of the first to separate, so that as few as possible are on the wrong side of the limit.
+fn partition(places: &[f32], limit: f32) -> usize {
+    // What would be gained by putting all up to here on the lower side.
+    let (mut gain, mut most, mut best) = (0i32, 0, 0);
+    for (i, &place) in places.iter().enumerate() {
+        gain += if place < limit { 1 } else { -1 };
+        if gain > most {
+            (most, best) = (gain, i + 1);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wide::Strips;
+
+    /// A chain of cells, each joined to the next, in two colours.
+    fn chain(cells: usize) -> (Vec<Strips<2>>, Vec<usize>) {
+        let op = |i: usize| Strips { block: [i as u32, i as u32 + 1], next: 0 };
+        let mut ops: Vec<_> = (0..cells - 1).step_by(2).map(op).collect();
+        let first = ops.len();
+        ops.extend((1..cells - 1).step_by(2).map(op));
+        let ends = vec![0, first, ops.len()];
+        (ops, ends)
+    }
+
+    #[test]
+    fn members_share_only_what_is_at_their_borders() {
+        let (ops, colors) = chain(1000);
+        for members in [1, 2, 3, 8] {
+            let mut division = Division::default();
+            division.divide(members, &ops, &colors, 1000);
+            assert_eq!(division.shares.len(), 2 * members);
+            let mut seen = vec![0; ops.len()];
+            for share in &division.shares {
+                share.all.clone().for_each(|i| seen[i] += 1);
+                let [before, after] = share.border();
+                assert_eq!(before.len() + share.own.len() + after.len(), share.all.len());
+                assert!(before.len() + after.len() <= 2, "{members}: {share:?}");
+                assert!(share.all.len().abs_diff(500 / members) <= 2, "{members}: {share:?}");
+            }
+            assert!(seen.iter().all(|&n| n == 1));
+        }
+    }
+
+    #[test]
+    fn nobody_else_touches_what_is_own() {
+        let (ops, colors) = chain(101);
+        let mut division = Division::default();
+        division.divide(3, &ops, &colors, 101);
+        let mut owner = [None; 101];
+        for (k, share) in division.shares.iter().enumerate() {
+            for op in &ops[share.own.clone()] {
+                op.each_cell(|cell| owner[cell] = Some(k % 3));
+            }
+        }
+        for (k, share) in division.shares.iter().enumerate() {
+            for op in &ops[share.all.clone()] {
+                op.each_cell(|cell| assert!(owner[cell].is_none_or(|owner| owner == k % 3)));
+            }
+        }
+    }
+}
