@@ -6,7 +6,7 @@ use super::{Blend, Block, Particle};
 use crate::lanes::{LANES, SimdLevel};
 use crate::mesh::NONE;
 use crate::par::{Shared, Team};
-use crate::transpose::Transpose;
+use super::Transpose;
 
 /// Copies particles into blocks; `index` names them, [`NONE`] stands for a held particle at the origin.
 pub fn load_blocks(level: SimdLevel, particles: &[Particle], index: &[[u32; LANES]], blocks: &mut [Block]) {

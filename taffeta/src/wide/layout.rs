@@ -4,7 +4,7 @@ use fearless_simd::{Simd, f32x4, f32x8, prelude::*};
 
 use crate::lanes::{LANES, Point, V3};
 use crate::par::Shared;
-use crate::transpose::Transpose;
+use super::Transpose;
 
 /// One number for each lane.
 #[derive(Clone, Copy, Debug, PartialEq)]

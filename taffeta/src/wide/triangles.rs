@@ -4,7 +4,7 @@ use fearless_simd::{Level, f32x4, f32x8, prelude::*};
 
 use super::Particle;
 use crate::lanes::{LANES, Lane, SimdLevel, V3};
-use crate::transpose::Transpose;
+use super::Transpose;
 
 /// The mathematics of one triangle.
 pub trait TriangleKernel: Copy {
