@@ -127,7 +127,8 @@ mod x86 {
                         let [mut a, mut b, mut c, mut d] = transpose_pairs(self, columns);
                         if $roomy {
                             // For AVX-512 the compiler would take the halves apart before it turns them, which is more work.
-                            [a, b, c, d] = [settle(self, a), settle(self, b), settle(self, c), settle(self, d)];
+                            [a, b, c, d] =
+                                [settle(self, a), settle(self, b), settle(self, c), settle(self, d)];
                         }
                         let ((r0, r4), (r1, r5)) = (self.split_f32x8(a), self.split_f32x8(b));
                         let ((r2, r6), (r3, r7)) = (self.split_f32x8(c), self.split_f32x8(d));

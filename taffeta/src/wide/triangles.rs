@@ -3,8 +3,8 @@
 use fearless_simd::{Level, f32x4, f32x8, prelude::*};
 
 use super::Particle;
-use crate::lanes::{LANES, Lane, SimdLevel, V3};
 use super::Transpose;
+use crate::lanes::{LANES, Lane, SimdLevel, V3};
 
 /// The mathematics of one triangle.
 pub trait TriangleKernel: Copy {
