@@ -486,7 +486,7 @@ unsafe fn wide<
         O: Layout<N>,
         K: Kernel<N, P, R>,
     {
-        if K::SPLIT && S::SETTLES && !O::UNIFORM && !JACOBI {
+        if K::SPLIT && S::ROOMY && !O::UNIFORM && !JACOBI {
             // SAFETY: passed on; operations of one colour share no particles.
             return unsafe { staged::staged::<S, O, K, N, P, R, READ, WRITE>(simd, part, kernel) };
         }

@@ -11,7 +11,8 @@ use super::{F8, Kernel, Layout, Part, Transpose};
 use crate::lanes::Point;
 use crate::par::Shared;
 
-/// Projects the operations of one share, for a kernel that is [`SPLIT`](Kernel::SPLIT).
+/// Projects the operations of one share, for a kernel that is [`SPLIT`](Kernel::SPLIT), with instructions that are
+/// [`ROOMY`](Transpose::ROOMY).
 ///
 /// # Safety
 /// No other thread touches the cells of the operations, which are in bounds; no two operations share any, so that they may be
@@ -65,23 +66,14 @@ pub(super) unsafe fn staged<
         }
         begun = [simd.settle(begun[0]), simd.settle(begun[1])];
 
-        let third = &ops[(i + 2).min(last)];
-        let mut after = next;
-        if S::ROOMY {
-            // SAFETY: passed on.
-            after = unsafe { load(simd, third, state) };
-        }
+        // SAFETY: passed on.
+        let after = unsafe { load(simd, &ops[(i + 2).min(last)], state) };
         // SAFETY: passed on.
         unsafe { ops[i].store(state, &points) };
         if WRITE {
             for r in 0..R {
                 lambda[i][r].0 = multipliers[r].into();
             }
-        }
-        if !S::ROOMY {
-            // The store has left registers free.
-            // SAFETY: passed on.
-            after = unsafe { load(simd, third, state) };
         }
         (points, next) = (next, after);
     }

@@ -7,11 +7,10 @@ use crate::lanes::LANES;
 
 /// Turning eight particles `[x, y, z, w]` into eight x, eight y, eight z, eight w, and back.
 ///
-/// The portable form transposes two 4×4 squares; AVX2 can do both at once, which is worth its own lines.
+/// The portable form transposes two 4×4 squares; AVX2 and AVX-512 can do both at once, which is worth its own lines.
 pub trait Transpose: Simd {
-    /// Whether [`settle`](Self::settle) does anything, so that work can be laid out for the processor.
-    const SETTLES: bool = false;
-    /// Whether there are registers enough (32 of eight lanes) for three operations at a time.
+    /// Whether there are registers enough, 32 of eight lanes, to have three operations under way at a time; then
+    /// [`settle`](Self::settle) does what it says.
     const ROOMY: bool = false;
 
     /// The same number; it is computed before what is written after this, and what is computed from it comes later. Compilers
@@ -72,9 +71,9 @@ mod x86 {
 
     impl Transpose for Sse2 {}
 
-    /// AVX2 and AVX-512 do the same with the same width: the latter has twice the registers.
+    /// AVX-512 is used with the width of AVX2, for its registers.
     macro_rules! transpose {
-        ($token:ident, $roomy:literal) => {
+        ($token:ident { $($own:item)* }) => {
             const _: () = {
                 fearless_simd::kernel!(
                     #[inline(always)]
@@ -91,25 +90,8 @@ mod x86 {
                     }
                 );
 
-                fearless_simd::kernel!(
-                    #[inline(always)]
-                    fn settle(simd: $token, v: f32x8<$token>) -> f32x8<$token> {
-                        let mut v: __m256 = v.into();
-                        // SAFETY: there is no instruction in it. To the compiler it may change the register and memory, so
-                        // nothing that makes or uses the register, nor any load or store, is moved across.
-                        unsafe { asm!("/* {0} */", inout(ymm_reg) v, options(nostack, preserves_flags)) };
-                        v.simd_into(simd)
-                    }
-                );
-
                 impl Transpose for $token {
-                    const SETTLES: bool = true;
-                    const ROOMY: bool = $roomy;
-
-                    #[inline(always)]
-                    fn settle(self, v: f32x8<Self>) -> f32x8<Self> {
-                        settle(self, v)
-                    }
+                    $($own)*
 
                     #[inline(always)]
                     fn to_columns(self, r: [f32x4<Self>; LANES]) -> [f32x8<Self>; 4] {
@@ -124,12 +106,9 @@ mod x86 {
 
                     #[inline(always)]
                     fn to_rows(self, columns: [f32x8<Self>; 4]) -> [f32x4<Self>; LANES] {
-                        let [mut a, mut b, mut c, mut d] = transpose_pairs(self, columns);
-                        if $roomy {
-                            // For AVX-512 the compiler would take the halves apart before it turns them, which is more work.
-                            [a, b, c, d] =
-                                [settle(self, a), settle(self, b), settle(self, c), settle(self, d)];
-                        }
+                        let [a, b, c, d] = transpose_pairs(self, columns);
+                        // For AVX-512 the compiler would take the halves apart before it turns them, which is more work.
+                        let [a, b, c, d] = [self.settle(a), self.settle(b), self.settle(c), self.settle(d)];
                         let ((r0, r4), (r1, r5)) = (self.split_f32x8(a), self.split_f32x8(b));
                         let ((r2, r6), (r3, r7)) = (self.split_f32x8(c), self.split_f32x8(d));
                         [r0, r1, r2, r3, r4, r5, r6, r7]
@@ -139,8 +118,26 @@ mod x86 {
         };
     }
 
-    transpose!(Avx2, false);
-    transpose!(Avx512, true);
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn settle(simd: Avx512, v: f32x8<Avx512>) -> f32x8<Avx512> {
+            let mut v: __m256 = v.into();
+            // SAFETY: there is no instruction in it. To the compiler it may change the register and memory, so nothing that
+            // makes or uses the register, nor any load or store, is moved across.
+            unsafe { asm!("/* {0} */", inout(ymm_reg) v, options(nostack, preserves_flags)) };
+            v.simd_into(simd)
+        }
+    );
+
+    transpose!(Avx2 {});
+    transpose!(Avx512 {
+        const ROOMY: bool = true;
+
+        #[inline(always)]
+        fn settle(self, v: f32x8<Self>) -> f32x8<Self> {
+            settle(self, v)
+        }
+    });
 }
 #[cfg(target_arch = "aarch64")]
 impl Transpose for fearless_simd::aarch64::Neon {}
