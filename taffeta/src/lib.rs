@@ -48,7 +48,6 @@ pub mod state;
 pub mod step;
 #[doc(hidden)]
 pub mod testing;
-pub mod transpose;
 pub mod wide;
 
 pub use error::BuildError;

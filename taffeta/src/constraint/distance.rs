@@ -32,6 +32,13 @@ pub fn energy(x: &[DVec3; 2], rest: f64, k: f64) -> Energy<2> {
     Energy::quadratic(k, length - rest, [n, -n], [[across, across * -1.0], [across * -1.0, across]])
 }
 
+/// l², m².
+#[inline(always)]
+fn square<L: Lane>([a, b]: &[Point<L>; 2]) -> L {
+    let d = a.p - b.p;
+    (d.x * d.x + d.y * d.y) + (d.z * d.z + a.w.like(TINY))
+}
+
 /// The XPBD projection, with one root and one division.
 #[derive(Clone, Copy, Debug)]
 pub struct Project {
@@ -40,28 +47,46 @@ pub struct Project {
 }
 
 impl Kernel<2, 2, 1> for Project {
+    const SPLIT: bool = true;
+
+    /// 1/(l² (w₁ + w₂ + α̃)) and l.
     #[inline(always)]
-    fn correct<L: Lane, const FIRST: bool>(
+    fn begin<L: Lane>(&self, points: &[Point<L>; 2], &[compliance, _]: &[L; 2]) -> [L; 2] {
+        // Root and division must not wait for each other.
+        let [a, b] = points;
+        let square = square(points);
+        let alpha = compliance * a.w.like(self.inv_h2);
+        [a.w.like(1.0) / ((a.w + b.w + alpha) * square), square.sqrt()]
+    }
+
+    #[inline(always)]
+    fn finish<L: Lane, const FIRST: bool>(
         &self,
-        &[a, b]: &[Point<L>; 2],
+        points: &[Point<L>; 2],
         &[compliance, rest]: &[L; 2],
+        [inverse, length]: [L; 2],
         lambda: &mut [L; 1],
     ) -> [V3<L>; 2] {
-        // Written for short chains: a processor looks only two or three operations ahead, so what counts is the time from
-        // the load to the store, and root and division must not wait for each other.
+        let [a, b] = points;
         let d = a.p - b.p;
-        let square = (d.x * d.x + d.y * d.y) + (d.z * d.z + rest.like(TINY));
-        let alpha = compliance * rest.like(self.inv_h2);
-        let inverse = rest.like(1.0) / ((a.w + b.w + alpha) * square);
         let (wa, wb) = (inverse * a.w, inverse * b.w);
-        let length = square.sqrt();
         let mut c = rest - length;
         if !FIRST {
-            c = c - finite(alpha) * lambda[0];
-            lambda[0] = lambda[0] + c * (inverse * square);
+            c = c - finite(compliance * rest.like(self.inv_h2)) * lambda[0];
+            lambda[0] = lambda[0] + c * (inverse * square(points));
         }
         // Δx = w n Δλ = −w (C + α̃ λ) l/(l² (w₁ + w₂ + α̃)) · (p₁ − p₂).
         [d * (c * (length * wa)), d * -(c * (length * wb))]
+    }
+
+    #[inline(always)]
+    fn correct<L: Lane, const FIRST: bool>(
+        &self,
+        points: &[Point<L>; 2],
+        params: &[L; 2],
+        lambda: &mut [L; 1],
+    ) -> [V3<L>; 2] {
+        self.finish::<L, FIRST>(points, params, self.begin(points, params), lambda)
     }
 
     fn residual(&self, points: &[Point<f32>; 2], params: &[f32; 2], lambda: &[f32; 1]) -> f64 {

@@ -2,11 +2,11 @@
 
 use fearless_simd::{Level, f32x4, f32x8, prelude::*};
 
+use super::Transpose;
 use super::{Blend, Block, Particle};
 use crate::lanes::{LANES, SimdLevel};
 use crate::mesh::NONE;
 use crate::par::{Shared, Team};
-use crate::transpose::Transpose;
 
 /// Copies particles into blocks; `index` names them, [`NONE`] stands for a held particle at the origin.
 pub fn load_blocks(level: SimdLevel, particles: &[Particle], index: &[[u32; LANES]], blocks: &mut [Block]) {

@@ -2,9 +2,9 @@
 
 use fearless_simd::{Simd, f32x4, f32x8, prelude::*};
 
+use super::Transpose;
 use crate::lanes::{LANES, Point, V3};
 use crate::par::Shared;
-use crate::transpose::Transpose;
 
 /// One number for each lane.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -25,7 +25,9 @@ mod blocks;
 mod boxes;
 mod division;
 mod particles;
+mod staged;
 mod stencils;
+mod transpose;
 mod triangles;
 
 use std::collections::HashMap;
@@ -36,13 +38,13 @@ use fearless_simd::{Level, f32x8, prelude::*};
 use self::division::Division;
 use crate::lanes::{LANES, Lane, Point, SimdLevel, V3};
 use crate::par::{Shared, Team};
-use crate::transpose::Transpose;
 
 pub use blocks::{BlockIndex, advance_blocks, load_blocks, store_blocks};
 pub use boxes::{Boxes8, LEVELS, Patches, Reach, Tree, sort_row};
 pub use layout::{Block, F8, Gathered, Layout, Particle, Strips};
 pub use particles::{Contacting, ParticleKernel};
 pub use stencils::{StencilKernel, eight_stencils, stencils};
+pub use transpose::Transpose;
 pub use triangles::{TriangleKernel, Triangles};
 
 /// Operations whose particles are loaded before the first of them is computed, where computing takes long.
@@ -57,6 +59,9 @@ pub trait Kernel<const N: usize, const P: usize, const R: usize>: Copy + Send + 
     const KEEPS: bool = true;
     /// Whether it takes so long that the next particles, gathered one by one, should be on their way before it begins. Where it does not, that costs more than it gains.
     const LONG: bool = false;
+    /// Whether [`begin`](Self::begin) does a part of the work, up to a root or quotient that takes long. It is for kernels of which
+    /// a processor should do several at a time.
+    const SPLIT: bool = false;
 
     /// How far each point is to move; adds to the multipliers. With `FIRST` the multipliers are zero. Must be zero
     /// where the first parameter, the compliance, is infinite: so idle lanes are marked.
@@ -66,6 +71,24 @@ pub trait Kernel<const N: usize, const P: usize, const R: usize>: Copy + Send + 
         params: &[L; P],
         lambda: &mut [L; R],
     ) -> [V3<L>; N];
+
+    /// The first half of [`correct`](Self::correct), of a kernel that is [`SPLIT`](Self::SPLIT).
+    #[inline(always)]
+    fn begin<L: Lane>(&self, points: &[Point<L>; N], _: &[L; P]) -> [L; 2] {
+        [points[0].w; 2]
+    }
+
+    /// The second half, from what the first gave.
+    #[inline(always)]
+    fn finish<L: Lane, const FIRST: bool>(
+        &self,
+        points: &[Point<L>; N],
+        params: &[L; P],
+        _: [L; 2],
+        lambda: &mut [L; R],
+    ) -> [V3<L>; N] {
+        self.correct::<L, FIRST>(points, params, lambda)
+    }
 
     /// Moves the points there.
     #[inline(always)]
@@ -484,6 +507,10 @@ unsafe fn wide<
         O: Layout<N>,
         K: Kernel<N, P, R>,
     {
+        if K::SPLIT && S::ROOMY && !O::UNIFORM && !JACOBI {
+            // SAFETY: passed on; operations of one colour share no particles.
+            return unsafe { staged::staged::<S, O, K, N, P, R, READ, WRITE>(simd, part, kernel) };
+        }
         let zero = f32x8::splat(simd, 0.0);
         let (rate, momentum) = (f32x8::splat(simd, part.blend.rate), f32x8::splat(simd, part.blend.momentum));
         let before = &mut part.before[..if MOMENTUM { part.ops.len() } else { 0 }];
@@ -505,12 +532,7 @@ unsafe fn wide<
                 // SAFETY: passed on.
                 points = unsafe { op.load(simd, part.state) };
             }
-            // SAFETY: `Sweep::new` made every entry of `set` an index of `params`.
-            let params = unsafe { part.params.get_unchecked(set as usize) };
-            let mut values = [zero; P];
-            for i in 0..P {
-                values[i] = f32x8::simd_from(simd, params[i].0);
-            }
+            let values = staged::values(simd, part.params, set);
             let mut multipliers = [zero; R];
             if READ {
                 for r in 0..R {
@@ -550,7 +572,7 @@ unsafe fn wide<
         }
     }
     on_level!(
-        level,
+        with all level,
         // SAFETY: passed on.
         simd => unsafe { body::<_, O, K, N, P, R, READ, WRITE, JACOBI, MOMENTUM>(simd, part, kernel) },
         // SAFETY: passed on.

@@ -3,8 +3,8 @@
 use fearless_simd::{Level, f32x4, f32x8, prelude::*};
 
 use super::Particle;
+use super::Transpose;
 use crate::lanes::{LANES, Lanes, Point, SimdLevel, V3};
-use crate::transpose::Transpose;
 
 /// What happens to one particle, or to one in each lane.
 pub trait ParticleKernel: Copy {

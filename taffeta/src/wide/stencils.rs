@@ -2,9 +2,9 @@
 
 use fearless_simd::{Level, f32x4, f32x8, prelude::*};
 
+use super::Transpose;
 use super::{F8, Particle};
 use crate::lanes::{LANES, Lane, SimdLevel, V3};
-use crate::transpose::Transpose;
 
 /// The mathematics of one stencil: R numbers from F vectors of each of its four particles (positions and ways, m), and four terms of its own.
 pub trait StencilKernel<const F: usize, const R: usize>: Copy {

@@ -3,8 +3,8 @@
 use fearless_simd::{Level, f32x4, f32x8, prelude::*};
 
 use super::Particle;
+use super::Transpose;
 use crate::lanes::{LANES, Lane, SimdLevel, V3};
-use crate::transpose::Transpose;
 
 /// The mathematics of one triangle.
 pub trait TriangleKernel: Copy {
