@@ -25,13 +25,14 @@ struct Case {
 const GRID: Case = Case { name: "", quads: 16, vertices: 0, sets: &[], frames: 60 };
 
 /// What starts late starts sooner here.
-const CASES: [Case; 11] = [
+const CASES: [Case; 12] = [
     Case { name: "self-collision", frames: 70, ..GRID },
     Case { name: "multiple-objects", quads: 12, ..GRID },
     Case { name: "ball-and-wind", sets: &["wind.from=0.5"], frames: 70, ..GRID },
     Case { name: "statue", sets: &["collider.0.generate.vertices=1500"], ..GRID },
     Case { name: "mannequin", vertices: 1202, frames: 30, ..GRID },
     Case { name: "sphere-drape", sets: &["collider.0.generate.vertices=400"], frames: 80, ..GRID },
+    Case { name: "drop", ..GRID },
     Case { name: "tower", quads: 8, ..GRID },
     Case { name: "twist", vertices: 500, sets: &["simulation.dt=0.04"], frames: 160, ..GRID },
     Case {

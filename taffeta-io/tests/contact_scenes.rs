@@ -91,3 +91,50 @@ fn body_walks_and_its_skirt_is_sewn_to_it() {
     assert!(farthest > 0.005, "the waist moves by {farthest} m");
     assert!(stride > 0.5, "a stride of {stride} m");
 }
+
+/// Seen from above, the rim of the cloth folds inwards twice on each side; its corners, where it hangs lowest, are no folds.
+#[test]
+fn sphere_drape_hangs_in_eight_folds() {
+    let mut sim = scene("sphere-drape", &[]);
+    run(&mut sim, 200);
+    let side = 51;
+    let at = |i: usize| match (i / side, i % side) {
+        (0, k) => k,
+        (1, k) => side + k * (side + 1),
+        (2, k) => side * (side + 1) + side - k,
+        (_, k) => (side - k) * (side + 1),
+    };
+    let rim: Vec<Vec3> = (0..4 * side).map(|i| Vec3::from(sim.positions()[at(i)])).collect();
+    for corner in 0..4 {
+        let lowest = (0..side).min_by(|&a, &b| {
+            let height = |k: usize| rim[(corner * side + 4 * side + k - side / 2) % (4 * side)].y;
+            height(a).total_cmp(&height(b))
+        });
+        assert!(lowest.unwrap().abs_diff(side / 2) <= 2, "corner {corner}: lowest at {lowest:?}");
+    }
+    let folds = valleys(&rim.iter().map(|p| p.x.hypot(p.z)).collect::<Vec<_>>(), 0.005);
+    let mut on_side = [0; 4];
+    for fold in folds.into_iter().filter(|fold| (6..=side - 6).contains(&(fold % side))) {
+        on_side[fold / side] += 1;
+    }
+    assert_eq!(on_side, [2; 4], "folds on each side");
+}
+
+/// Where a closed curve has its minima, if it rises by more than `by` on both sides of each.
+fn valleys(curve: &[f32], by: f32) -> Vec<usize> {
+    let n = curve.len();
+    let top = (0..n).max_by(|&a, &b| curve[a].total_cmp(&curve[b])).unwrap();
+    let (mut found, mut turn, mut down) = (Vec::new(), top, true);
+    for i in (top..=top + n).map(|i| i % n) {
+        let beyond = if down { curve[turn] - curve[i] } else { curve[i] - curve[turn] };
+        if beyond >= 0.0 {
+            turn = i;
+        } else if -beyond > by {
+            if down {
+                found.push(turn);
+            }
+            (turn, down) = (i, !down);
+        }
+    }
+    found
+}

@@ -17,13 +17,14 @@ fn stretch(sim: &Simulation) -> f32 {
 }
 
 /// Those with a check below or in contact_scenes.rs. A new scene must get one.
-const CHECKED: [&str; 31] = [
+const CHECKED: [&str; 32] = [
     "self-collision",
     "multiple-objects",
     "ball-and-wind",
     "statue",
     "mannequin",
     "sphere-drape",
+    "drop",
     "tower",
     "twist",
     "funnel",

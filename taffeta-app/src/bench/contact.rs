@@ -8,13 +8,14 @@ use taffeta_io::scene_file::load;
 use super::{Options, table};
 use crate::fault::{Fault, mention};
 
-const SCENES: [&str; 11] = [
+const SCENES: [&str; 12] = [
     "self-collision",
     "multiple-objects",
     "ball-and-wind",
     "statue",
     "mannequin",
     "sphere-drape",
+    "drop",
     "tower",
     "twist",
     "funnel",

@@ -46,6 +46,7 @@ scenes![
     "statue",
     "mannequin",
     "sphere-drape",
+    "drop",
     "tower",
     "twist",
     "funnel",
