@@ -29,8 +29,10 @@ struct Entry {
     ns: f64,
 }
 
-/// How often each measurement is repeated; the best counts, because the machine may be shared.
+/// How often each measurement is repeated at least, and for how long, s; the best counts, because the machine may be shared and others
+/// keep a core from us for some milliseconds at a time.
 const REPEATS: usize = 60;
+const SECONDS: f64 = 0.15;
 /// Projections in one repetition, at least.
 const PROJECTIONS: usize = 500_000;
 /// 1/h² of a substep of 1/1200 s.
@@ -183,7 +185,9 @@ impl Bench<'_> {
                 let mut state = start.to_vec();
                 let runs = PROJECTIONS.div_ceil(sweep.constraints());
                 let mut best = f64::INFINITY;
-                for _ in 0..REPEATS {
+                let (begin, mut repeats) = (Instant::now(), 0);
+                while repeats < REPEATS || begin.elapsed().as_secs_f64() < SECONDS {
+                    repeats += 1;
                     let clock = Instant::now();
                     for _ in 0..runs {
                         sweep.run(&mut team, level, &mut state, kernel, Keep::NOTHING);
