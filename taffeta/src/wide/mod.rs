@@ -11,7 +11,9 @@
 //! # Why the `unsafe` here is sound
 //! [`Sweep::new`] checks once, for every operation, that its particles exist and that no two
 //! operations of a colour (nor two lanes of one) touch the same particle. After that, threads which work on
-//! different operations of one colour never touch the same memory, and no index needs a check.
+//! different operations of one colour never touch the same memory, and no index needs a check. Colours need not be
+//! done everywhere before the next begins: `division.rs` finds, for every thread, the operations whose particles no other
+//! thread touches in any colour, and only the rest, the border, is kept apart by waiting.
 //! Operations and colours cannot be changed afterwards, but for [`Sweep::refill`], which checks again.
 //!
 //! Closures and iterator adaptors are kept out of the wide code on purpose: they are compiled without the
@@ -35,9 +37,9 @@ use std::ops::Range;
 
 use fearless_simd::{Level, f32x8, prelude::*};
 
-use self::division::Division;
 use crate::lanes::{LANES, Lane, Point, SimdLevel, V3};
 use crate::par::{Shared, Team};
+use division::Division;
 
 pub use blocks::{BlockIndex, advance_blocks, load_blocks, store_blocks};
 pub use boxes::{Boxes8, LEVELS, Patches, Reach, Tree, sort_row};
