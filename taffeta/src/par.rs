@@ -322,18 +322,44 @@ impl<'a, T> Shared<'a, T> {
     }
 }
 
+/// The next of `count` numbers that nobody has taken yet.
+#[inline]
+fn take(next: &AtomicUsize, count: usize) -> Option<usize> {
+    let i = next.fetch_add(1, Ordering::Relaxed);
+    (i < count).then_some(i)
+}
+
 impl Team {
     /// Calls `work(index, item)` for every item; whoever is free takes the next one, so that items may differ in size.
     pub fn for_each_item<T: Send>(&mut self, items: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
-        let (shared, next) = (Shared::new(items), AtomicUsize::new(0));
+        let shared = Shared::new(items);
+        let next = AtomicUsize::new(0);
         self.run(|_| {
-            loop {
-                let i = next.fetch_add(1, Ordering::Relaxed);
-                if i >= shared.len() {
-                    return;
-                }
+            while let Some(i) = take(&next, shared.len()) {
                 // SAFETY: in bounds, and the counter gives every index to one member once.
                 work(i, unsafe { &mut *shared.at(i) });
+            }
+        });
+    }
+
+    /// Cuts `items` into blocks of exactly `grain` (but for the last) and calls `work(block, items, member, own)` for each; whoever is free takes
+    /// the next. `own` is what the member that does it has for itself: one of `members`, of which there are enough.
+    pub fn for_each_block<T: Send, M: Send>(
+        &mut self,
+        items: &mut [T],
+        grain: usize,
+        members: &mut [M],
+        work: impl Fn(usize, &mut [T], usize, &mut M) + Sync,
+    ) {
+        assert!(members.len() >= self.count(), "one for each member of the team");
+        let (items, members, next) = (Shared::new(items), Shared::new(members), AtomicUsize::new(0));
+        self.run(|worker| {
+            // SAFETY: in bounds as asserted, and every member has an index of its own.
+            let own = unsafe { &mut *members.at(worker.index) };
+            while let Some(block) = take(&next, items.len().div_ceil(grain)) {
+                let range = block * grain..((block + 1) * grain).min(items.len());
+                // SAFETY: in bounds, and the counter gives every block to one member once.
+                work(block, unsafe { items.part(range) }, worker.index, own);
             }
         });
     }
@@ -441,6 +467,20 @@ mod tests {
             let mut items = vec![0usize; 501];
             Team::new(count).for_each_item(&mut items, |i, item| *item += i + 1);
             assert!(items.iter().enumerate().all(|(i, &item)| item == i + 1));
+        }
+    }
+
+    #[test]
+    fn every_block_is_handed_out_once() {
+        for count in [1, 2, 3] {
+            let (mut items, mut sums) = (vec![0usize; 501], vec![0; count]);
+            Team::new(count).for_each_block(&mut items, 8, &mut sums, |block, items, member, sum| {
+                assert!(member < count && items.len() == if block == 62 { 5 } else { 8 });
+                items.iter_mut().enumerate().for_each(|(i, item)| *item += 8 * block + i + 1);
+                *sum += items.len();
+            });
+            assert!(items.iter().enumerate().all(|(i, &item)| item == i + 1));
+            assert_eq!(sums.iter().sum::<usize>(), 501);
         }
     }
 

@@ -7,8 +7,8 @@ mod counting;
 use common::{fabric, grid_cloth, irregular_sheet, pin_corner};
 use counting::allocations;
 use taffeta::Simulation;
-use taffeta::params::{Coloring, ContactMode};
-use taffeta::scene::{Collider, Scene, Tethers, Wind, WindKind};
+use taffeta::params::Coloring;
+use taffeta::scene::{Cloth, Collider, Scene, Tethers, Wind, WindKind};
 use taffeta::solver::METHODS;
 
 #[test]
@@ -16,7 +16,7 @@ fn no_allocation_after_the_first_frames() {
     let mut grid = grid_cloth([1.0, 1.0], [40, 40]);
     grid.pin.push(pin_corner());
     grid.tethers = Some(Tethers::default());
-    let mesh = irregular_sheet([1.0, 1.0], [30, 30], 2);
+    let mesh = Cloth { position: [0.0, 0.1, 0.0], ..irregular_sheet([1.0, 1.0], [30, 30], 2) };
     let collider = Collider { position: [0.0, -0.6, 0.0], ..Collider::default() };
     let still = Scene { cloth: vec![grid, mesh], collider: vec![collider], ..Scene::default() };
     let mut scenes: Vec<(String, Scene)> = [None, Some(WindKind::Gusts), Some(WindKind::Noise)]
@@ -39,9 +39,7 @@ fn no_allocation_after_the_first_frames() {
         scene.simulation.method = method.name.into();
         scenes.push((method.name.into(), scene));
     }
-    for (name, mut scene) in scenes {
-        // Lists of contacts grow for as long as contacts do; allocation_contact.rs and allocation_resting.rs look at those.
-        scene.simulation.contact.mode = Some(ContactMode::None);
+    for (name, scene) in scenes {
         let mut sim = Simulation::new(&scene).unwrap();
         sim.set_threads(2);
         for _ in 0..3 {

@@ -10,7 +10,7 @@
 
 use glam::Vec3;
 
-use super::bound::{Clamped, ContactRow, Detector, FREE, Settings};
+use super::bound::{Clamped, ContactRow, Detector, FREE, Settings, USUAL_ROWS};
 use super::rows::Rows;
 use super::soup::Soup;
 use super::{Body, Contacts};
@@ -131,7 +131,8 @@ pub struct Barrier {
     friction: Vec<Option<f32>>,
     /// Whether moves are bounded, or contacts only pushed apart.
     bounded: bool,
-    /// Whether the detection is still good.
+    /// Whether there was a detection before, and whether it is still good.
+    begun: bool,
     ready: bool,
     /// Where each vertex is expected to go in a substep, m, and for how many.
     ways: Vec<Particle>,
@@ -168,6 +169,7 @@ impl Barrier {
             reach: MOST_REACH * edge,
             friction: friction.collect(),
             bounded,
+            begun: false,
             ready: false,
             ways: Vec::new(),
             steps: 1.0,
@@ -202,6 +204,9 @@ impl Barrier {
     }
 
     fn detect(&mut self, now: &mut Moment<'_>, x: &[Particle], settings: &Settings, planned: bool) {
+        if !std::mem::replace(&mut self.begun, true) {
+            self.rows.reserve(USUAL_ROWS * self.items, now.team.count());
+        }
         let plan = if planned { &self.ways[..] } else { &[] };
         let Moment { team, level, clock, .. } = now;
         let found = self.detector.detect_planned(team, *level, clock, &self.soup, x, plan, settings);

@@ -90,6 +90,9 @@ impl Settings {
     }
 }
 
+/// A vertex seldom has a part in more contacts than this, or in more slabs: there is room for as many from the first detection on.
+pub const USUAL_ROWS: usize = 3;
+const USUAL_SLABS: usize = 8;
 /// Pairs nearer than this many gaps are listed as contacts in any case.
 const NEAR: f32 = 1.2;
 /// A pair that is not listed as a contact comes no nearer than this part of its gap.
@@ -151,7 +154,7 @@ pub struct Detection {
 /// Finds distances, bounds and contacts of a soup.
 pub struct Detector {
     pairs: Collection,
-    findings: Vec<Findings>,
+    findings: Findings,
     /// c and u, m.
     origin: Vec<Particle>,
     ways: Vec<Particle>,
@@ -182,7 +185,7 @@ impl Detector {
     pub fn new(structure: Structure, meshes_only: bool) -> Self {
         Detector {
             pairs: Collection::new(structure, meshes_only),
-            findings: Vec::new(),
+            findings: Findings::default(),
             origin: Vec::new(),
             ways: Vec::new(),
             steps: u32::MAX,
@@ -285,6 +288,13 @@ impl Detector {
         settings: &Settings,
     ) -> Detection {
         let x = &x[..soup.vertices()];
+        if self.origin.is_empty() {
+            self.rows.reserve(USUAL_ROWS * x.len());
+            self.walls.reserve(USUAL_SLABS * x.len(), x.len());
+            self.facing.resize(x.len(), [Vec3::ZERO; 2]);
+            self.wanted.reserve(x.len());
+            self.beyond.reserve(x.len());
+        }
         self.plan(x, plan);
         let (mut collected, mut bent) = (false, false);
         loop {
@@ -318,9 +328,7 @@ impl Detector {
                 most,
                 rooms: &self.rooms,
             };
-            self.findings.resize_with(self.pairs.batches.len(), Findings::default);
-            let batches = &self.pairs.batches;
-            team.for_each_item(&mut self.findings, |k, findings| findings.find(&view, &batches[k]));
+            self.findings.find(team, &view, &self.pairs);
             self.steps = steps.into_inner();
             // Once more if the plan has changed.
             if bent || !moving || !self.bend(x) {
@@ -334,18 +342,14 @@ impl Detector {
             return self.detect_planned(team, level, clock, soup, x, &[], settings);
         }
         self.rows.clear();
-        let mut report = Detection {
+        self.rows.extend(self.findings.rows());
+        let report = Detection {
             collected,
             candidates: self.pairs.len(),
-            measured: 0,
-            nearest: settings.reach,
+            measured: self.findings.measured(),
+            nearest: self.findings.nearest(settings.reach),
             steps: self.steps,
         };
-        for findings in &self.findings {
-            report.measured += findings.measured;
-            report.nearest = report.nearest.min(findings.nearest);
-            self.rows.extend_from_slice(&findings.rows);
-        }
         let [without, slabs] = &mut self.rooms;
         let number = |n: &mut AtomicU32| f32::from_bits(*n.get_mut());
         self.outer.clear();
@@ -364,7 +368,7 @@ impl Detector {
     fn bend(&mut self, x: &[Particle]) -> bool {
         let Detector { findings, rooms, ways, .. } = self;
         let mut any = false;
-        for slab in findings.iter().flat_map(|f| &f.slabs).filter(|slab| slab.room > 0.0) {
+        for slab in findings.slabs().filter(|slab| slab.room > 0.0) {
             let n = Vec3::from(slab.normal);
             let first = measure::first_side(slab.kind);
             for (i, &v) in slab.particles.iter().enumerate() {
@@ -389,14 +393,14 @@ impl Detector {
     /// anyway, it may be held back from its way by a tenth of its room.
     fn shorten(&mut self) {
         let Detector { findings, facing, steps, rooms, .. } = self;
-        let slabs = || findings.iter().flat_map(|f| &f.slabs);
+        let slabs = || findings.slabs();
         let within = |holds: &f32| *holds < *steps as f32;
         if !slabs().any(|slab| slab.holds.iter().any(within)) {
             return;
         }
         facing.resize(self.origin.len(), [Vec3::ZERO; 2]);
         let same = |a: Vec3, b: Vec3| a.dot(b).abs() > ALIKE;
-        let rows = || findings.iter().flat_map(|f| &f.rows);
+        let rows = || findings.rows();
         for row in rows() {
             let n = Vec3::from(row.normal);
             for v in row.particles {

@@ -23,7 +23,7 @@
 
 use super::bound::ContactRow;
 use crate::color::{Row, refill_gathered};
-use crate::lanes::{Lane, Point, SimdLevel, V3};
+use crate::lanes::{LANES, Lane, Point, SimdLevel, V3};
 use crate::par::Team;
 use crate::wide::{Gathered, Keep, Kernel, Marks, Particle, Sweep};
 
@@ -33,6 +33,9 @@ const RECOVERY: f32 = 0.1;
 const TINY: f32 = 1e-20;
 /// The same where nothing slips, (kg m)². Friction of thin cloth in short substeps is about 10⁻⁹ kg m.
 const TINY_HOLD: f32 = 1e-34;
+
+/// Contacts seldom need more colours.
+const USUAL_COLORS: usize = 256;
 
 /// Idle where infinite, w, n, gap, μ.
 const PARAMS: usize = 10;
@@ -57,7 +60,7 @@ impl Rows {
     pub fn new(particles: usize, items: usize) -> Self {
         Rows {
             sweep: Sweep::new(Vec::new(), items),
-            marks: Marks::default(),
+            marks: Marks::new(items),
             taken: vec![0; items],
             color: Vec::new(),
             starts: Vec::new(),
@@ -80,6 +83,15 @@ impl Rows {
     /// How many colours they have.
     pub fn colors(&self) -> usize {
         self.sweep.colors()
+    }
+
+    /// Makes room for so many, on so many threads.
+    pub fn reserve(&mut self, rows: usize, threads: usize) {
+        self.color.reserve(rows);
+        self.starts.reserve(USUAL_COLORS);
+        self.next.reserve(USUAL_COLORS);
+        self.sorted.reserve(rows);
+        self.sweep.reserve(rows.div_ceil(LANES) + USUAL_COLORS, USUAL_COLORS, threads);
     }
 
     /// Takes new contacts, each with its coefficient of friction.

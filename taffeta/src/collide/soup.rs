@@ -456,6 +456,15 @@ impl PatchBoxes {
         self.edges.clear();
     }
 
+    /// Makes room for the boxes of a soup.
+    pub fn resize(&mut self, soup: &Soup) {
+        self.triangles.resize(soup.triangle_ids.len(), Boxes8::EMPTY);
+        self.vertices.resize(soup.vertex_ids.len(), Boxes8::EMPTY);
+        self.edges.resize(soup.edge_ids.len(), Boxes8::EMPTY);
+        self.hulls.resize(soup.patches(), Reach { low: [0.0; 3], high: [0.0; 3], number: f32::NEG_INFINITY });
+        self.normals.resize(soup.patches(), Vec3::ZERO);
+    }
+
     /// Puts the boxes of whole patches where the particles are, grown by `grow` (m) on all sides.
     pub fn refit(&mut self, team: &mut Team, soup: &Soup, x: &[Particle], grow: f32) {
         self.patches.resize(soup.patches(), Aabb::EMPTY);
@@ -476,16 +485,12 @@ impl PatchBoxes {
         grow: f32,
         some: impl Fn(usize) -> bool + Sync,
     ) {
-        self.triangles.resize(soup.triangle_ids.len(), Boxes8::EMPTY);
-        self.vertices.resize(soup.vertex_ids.len(), Boxes8::EMPTY);
-        self.edges.resize(soup.edge_ids.len(), Boxes8::EMPTY);
-        self.hulls.resize(soup.patches(), Reach { low: [0.0; 3], high: [0.0; 3], number: f32::NEG_INFINITY });
+        self.resize(soup);
         fit(team, &mut self.triangles, &soup.triangle_ids, &some, |t| soup.triangles[t as usize], x, grow);
         let of_vertices = |k: usize| some(soup.vertex_patch[k] as usize);
         fit(team, &mut self.vertices, &soup.vertex_ids, of_vertices, |v| [v], x, grow);
         let of_edges = |k: usize| some(soup.edge_patch[k] as usize);
         fit(team, &mut self.edges, &soup.edge_ids, of_edges, |e| soup.edges[e as usize], x, grow);
-        self.normals.resize(soup.patches(), Vec3::ZERO);
         let triangles = &self.triangles[..];
         team.for_each_chunk2(&mut self.hulls, &mut self.normals, LANES, |first, hulls, normals| {
             for (i, (hull, normal)) in

@@ -48,6 +48,15 @@ impl Division {
         self.members = 0;
     }
 
+    /// Makes room.
+    pub fn reserve(&mut self, ops: usize, shares: usize, cells: usize) {
+        self.shares.reserve(shares);
+        self.cells.reserve(cells);
+        self.places.reserve(ops);
+        self.sorted.reserve(ops);
+        self.who.reserve(cells);
+    }
+
     /// Divides the operations of every colour among so many members, unless that is done.
     pub fn divide<O: Layout<N>, const N: usize>(
         &mut self,

@@ -138,6 +138,11 @@ pub struct Marks {
 }
 
 impl Marks {
+    /// For so many cells.
+    pub fn new(cells: usize) -> Self {
+        Marks { seen: vec![0; cells], last: 0 }
+    }
+
     /// A mark that none of `cells` cells has.
     fn next(&mut self, cells: usize) -> u32 {
         if self.seen.len() != cells || self.last == u32::MAX {
@@ -233,6 +238,16 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         for list in colors {
             self.push_color(marks, list, |_, fresh| fresh);
         }
+    }
+
+    /// Makes room for so many operations in so many colours, shared among so many members of a team, so that none has to be asked for when they come.
+    pub fn reserve(&mut self, ops: usize, colors: usize, members: usize) {
+        self.ops.reserve(ops);
+        self.set.reserve(ops);
+        self.params.reserve(ops);
+        self.lambda.reserve(ops);
+        self.colors.reserve(colors);
+        self.division.reserve(ops, colors * members, O::cell_count(self.items));
     }
 
     /// The number of colours.

@@ -106,9 +106,7 @@ impl Detector {
         let (beyond, k) = (&self.beyond[..], self.done as f32);
         let Walls { all, sorted, starts } = &mut self.walls;
         all.clear();
-        for findings in &self.findings {
-            findings.slabs.iter().for_each(|slab| slab.walls(beyond, k, all));
-        }
+        self.findings.slabs().for_each(|slab| slab.walls(beyond, k, all));
         sort_by_vertex(beyond.len(), all, starts, sorted);
         let (walls, starts) = (&sorted[..], &starts[..]);
         let [outside, lost, within] = [0; 3].map(AtomicUsize::new);
@@ -157,6 +155,15 @@ pub(super) struct Walls {
     /// The same in order of vertices, and where those of each begin.
     sorted: Vec<Wall>,
     starts: Vec<u32>,
+}
+
+impl Walls {
+    /// Makes room for so many, around so many vertices.
+    pub fn reserve(&mut self, walls: usize, vertices: usize) {
+        self.all.reserve(walls);
+        self.sorted.reserve(walls);
+        self.starts.reserve(vertices + 2);
+    }
 }
 
 /// Sorts walls by their vertices, of which there are n; those of one vertex stay in order.

@@ -15,10 +15,19 @@ use crate::par::Team;
 use crate::step::{Stage, Stopwatch};
 use crate::wide::{F8, Particle};
 
-/// Patches in one piece of work.
+/// Patches in one piece of work, and pairs of patches.
 const BATCH: usize = 8;
+pub(super) const BLOCK: usize = 64;
 /// Near patches are searched for so many times as far ahead as the plan goes.
 const AHEAD: f32 = 8.0;
+
+/// Room for so many pairs of each kind for each vertex, pairs of patches for each patch, and pairs that one piece of work looks at: usually enough.
+const PAIRS: usize = 40;
+const MOST_PAIRS: usize = 2 << 20;
+const PARTNERS: usize = 48;
+const RAW: usize = 8192;
+/// Pairs that are no good are put up with while they are not many more than those that are.
+const UNTIDY: usize = 10_000;
 
 pub(super) const KINDS: [Kind; 2] = [Kind::PointTriangle, Kind::SegmentSegment];
 
@@ -56,10 +65,11 @@ pub(super) struct Pair {
     pub low: f32,
 }
 
-/// A patch whose pairs with the patch of a piece are in its lists.
+/// Two patches whose pairs are kept.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Partner {
-    patch: u32,
+pub(super) struct Partners {
+    /// The second has the higher number, or they are the same.
+    patches: [u32; 2],
     /// Of one sheet, if they touch at rest; else [`NONE`].
     link: u32,
     /// All pairs nearer than this were collected, m.
@@ -76,17 +86,20 @@ pub(super) struct Partner {
     pub slack: f32,
     /// Pairs below this distance when they were collected may matter now, m; none if zero.
     pub far: f32,
-    /// Whether its pairs have to be collected anew.
+    /// Whether their pairs have to be collected anew.
     stale: bool,
-    /// Where its pairs end in each list; they begin where those of the partner before it end.
-    pub ends: [u32; 2],
+    /// In whose lists the pairs are, where they begin in each, and how many there are.
+    member: u32,
+    begins: [u32; 2],
+    pub counts: [u32; 2],
 }
 
-impl Partner {
-    /// Of the patch at `a`, one at `b` of which nothing else is known.
-    fn unknown(a: &Survey, patch: u32, b: &Survey, link: u32) -> Self {
-        Partner {
-            patch,
+impl Partners {
+    /// Two patches of which nothing else is known than where they are.
+    fn unknown(patches: [u32; 2], link: u32, surveys: &[Survey]) -> Self {
+        let [a, b] = patches.map(|patch| &surveys[patch as usize]);
+        Partners {
+            patches,
             link,
             limit: 0.0,
             used: 0.0,
@@ -96,38 +109,53 @@ impl Partner {
             slack: relative(&a.plan, &b.plan),
             far: 0.0,
             stale: false,
-            ends: [0; 2],
+            member: 0,
+            begins: [0; 2],
+            counts: [0; 2],
         }
+    }
+
+    fn range(&self, k: usize) -> std::ops::Range<usize> {
+        let begin = self.begins[k] as usize;
+        begin..begin + self.counts[k] as usize
     }
 }
 
-/// The pairs of one patch with itself and with patches of a higher number.
+/// What one member of a team has collected. Whose lists the pairs of two patches are in makes no difference; and one long list for each asks for memory
+/// far less often than one for each patch would.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Piece {
-    /// In order of their patches.
-    pub partners: Vec<Partner>,
-    pub lists: [Vec<Pair>; 2],
-    /// Whether any pairs have to be collected anew.
-    stale: bool,
-}
-
-/// Neighbouring pieces: one piece of work.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Batch {
-    pub pieces: Vec<Piece>,
-    work: Scratch,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Scratch {
+struct Store {
+    lists: [Vec<Pair>; 2],
     raw: [Vec<[u32; 4]>; 2],
-    /// Where those of each stale partner end.
+    /// Where those of each stale pair of patches end.
     ends: Vec<[usize; 2]>,
     low: Vec<[F8; 1]>,
-    list: Vec<Pair>,
     /// Those whose distance at rest has to be known, and where they are in the list.
     resting: Vec<[u32; 4]>,
     resting_pairs: Vec<u32>,
+}
+
+/// So many pairs of a kind there is room for from the first.
+fn usual_pairs(vertices: usize) -> usize {
+    (PAIRS * vertices).min(MOST_PAIRS)
+}
+
+impl Store {
+    /// With room for what `vertices` vertices usually have, so that none has to be asked for later.
+    fn new(vertices: usize) -> Self {
+        Store {
+            lists: [0, 1].map(|_| Vec::with_capacity(usual_pairs(vertices))),
+            raw: [0, 1].map(|_| Vec::with_capacity(RAW)),
+            ends: Vec::with_capacity(BLOCK),
+            low: Vec::with_capacity(RAW / LANES),
+            resting: Vec::with_capacity(RAW),
+            resting_pairs: Vec::with_capacity(RAW),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.lists[0].len() + self.lists[1].len()
+    }
 }
 
 /// Where a patch is, how it moved since the last detection, and how its vertices are expected to move in a substep.
@@ -143,7 +171,14 @@ pub(super) struct Collection {
     query: Box<dyn NearPairs>,
     boxes: PatchBoxes,
     near: Vec<[u32; 2]>,
-    pub batches: Vec<Batch>,
+    /// In order of their patches; and room for the next.
+    partners: Vec<Partners>,
+    next: Vec<Partners>,
+    /// One for each member of the team, and room to put them in order.
+    stores: Vec<Store>,
+    tidy: [Vec<Pair>; 2],
+    /// How many pairs are kept.
+    kept: usize,
     surveys: Vec<Survey>,
     sheets: Sheets,
     /// How patches are spread out, and of which that has to be known.
@@ -156,7 +191,6 @@ pub(super) struct Collection {
     mean: Vec3,
     /// Where everything was at the last detection.
     last: Vec<Particle>,
-    partners: Vec<Partner>,
     meshes_only: bool,
     /// What is looked at; all but in tests that show why it must be.
     pub kinds: [bool; 2],
@@ -186,7 +220,11 @@ impl Collection {
             query: structure.make(),
             boxes: PatchBoxes::default(),
             near: Vec::new(),
-            batches: Vec::new(),
+            partners: Vec::new(),
+            next: Vec::new(),
+            stores: Vec::new(),
+            tidy: [Vec::new(), Vec::new()],
+            kept: 0,
             surveys: Vec::new(),
             sheets: Sheets::default(),
             spreads: Vec::new(),
@@ -195,7 +233,6 @@ impl Collection {
             homes: Vec::new(),
             mean: Vec3::ZERO,
             last: Vec::new(),
-            partners: Vec::new(),
             meshes_only,
             kinds: [true; 2],
         }
@@ -204,17 +241,34 @@ impl Collection {
     pub fn forget(&mut self) {
         self.last.clear();
         self.boxes.clear();
-        self.batches.clear();
+        self.partners.clear();
+        self.stores.clear();
     }
 
     /// How many pairs there are.
     pub fn len(&self) -> usize {
-        let count = |piece: &Piece| piece.lists[0].len() + piece.lists[1].len();
-        self.pieces().map(count).sum()
+        self.kept
     }
 
-    fn pieces(&self) -> impl Iterator<Item = &Piece> {
-        self.batches.iter().flat_map(|batch| &batch.pieces)
+    /// Into how many blocks they are cut.
+    pub fn blocks(&self) -> usize {
+        self.partners.len().div_ceil(BLOCK)
+    }
+
+    /// How many there may be without more memory.
+    pub fn most_blocks(&self) -> usize {
+        self.partners.capacity().div_ceil(BLOCK)
+    }
+
+    /// A block of patches that may have pairs that matter.
+    pub fn block(&self, k: usize) -> impl Iterator<Item = &Partners> + Clone {
+        let end = ((k + 1) * BLOCK).min(self.partners.len());
+        self.partners[k * BLOCK..end].iter().filter(|partners| partners.far > 0.0)
+    }
+
+    /// The pairs of two patches, of one of the [`KINDS`].
+    pub fn pairs(&self, partners: &Partners, k: usize) -> &[Pair] {
+        &self.stores[partners.member as usize].lists[k][partners.range(k)]
     }
 
     /// Makes sure that all pairs that matter are there, and shortens the plan if too much would; says whether any had to be collected.
@@ -230,14 +284,18 @@ impl Collection {
     ) -> bool {
         let anew = self.last.len() != x.len();
         if anew {
-            self.batches.resize_with(soup.patches().div_ceil(BATCH), Batch::default);
-            let left = |k: usize| (soup.patches() - k * BATCH).min(BATCH);
-            let batches = self.batches.iter_mut().enumerate();
-            batches.for_each(|(k, batch)| batch.pieces.resize_with(left(k), Piece::default));
             self.last.clear();
             self.last.extend_from_slice(x);
             self.sheets = Sheets::new(soup);
+            self.boxes.resize(soup);
+            self.spreads.resize(soup.patches(), Spread::default());
+            let partners = PARTNERS * soup.patches();
+            self.near.reserve(partners);
+            self.partners.reserve(partners);
+            self.next.reserve(partners);
+            self.tidy.iter_mut().for_each(|list| list.reserve(usual_pairs(x.len())));
         }
+        self.stores.resize_with(team.count().max(self.stores.len()), || Store::new(x.len()));
         self.survey(team, soup, x, ways);
         self.last.copy_from_slice(x);
         let far = |s: &Survey| s.at.high.abs().max(s.at.low.abs()).max_element();
@@ -292,19 +350,16 @@ impl Collection {
     fn grow_old(&mut self, team: &mut Team, rounding: f32, horizon: &mut Horizon) {
         let (surveys, steps) = (&self.surveys[..], horizon.steps as f32);
         let (fastest, reach) = (AtomicU32::new(0), horizon.reach);
-        team.for_each_item(&mut self.batches, |k, batch| {
+        team.for_each_chunk(&mut self.partners, BLOCK, |_, all| {
             let mut most = 0.0f32;
-            for (i, piece) in batch.pieces.iter_mut().enumerate() {
-                let a = &surveys[k * BATCH + i];
-                for partner in &mut piece.partners {
-                    let b = &surveys[partner.patch as usize];
-                    // Rounding must not make it less.
-                    partner.used += relative(&a.way, &b.way) * (1.0 + 8.0 * f32::EPSILON) + rounding;
-                    partner.apart = apart(&a.at, &b.at);
-                    partner.slack = relative(&a.plan, &b.plan);
-                    if partner.slack > most && partner.apart < reach + steps * partner.slack {
-                        most = partner.slack;
-                    }
+            for partners in all {
+                let [a, b] = partners.patches.map(|patch| &surveys[patch as usize]);
+                // Rounding must not make it less.
+                partners.used += relative(&a.way, &b.way) * (1.0 + 8.0 * f32::EPSILON) + rounding;
+                partners.apart = apart(&a.at, &b.at);
+                partners.slack = relative(&a.plan, &b.plan);
+                if partners.slack > most && partners.apart < reach + steps * partners.slack {
+                    most = partners.slack;
                 }
             }
             // Positive numbers are ordered as their bits are.
@@ -354,29 +409,28 @@ impl Collection {
             self.surveys.iter().map(|survey| Self::swept(survey, Vec3::ZERO, drift, steps).grown(grow));
         self.homes.extend(homes);
         self.query.within(team, level, &self.homes, 0.0, &mut self.near);
-        let (meshes_only, fresh) = (self.meshes_only, &mut self.partners);
-        let (surveys, sheets) = (&self.surveys[..], &self.sheets);
-        let kinematic = |patch: u32| soup.groups[soup.patch_group[patch as usize] as usize].kinematic;
-        // The list is in order of its first patches.
-        let mut near = &self.near[..];
-        for (g, piece) in self.batches.iter_mut().flat_map(|batch| &mut batch.pieces).enumerate() {
-            let g = g as u32;
-            let count = near.iter().take_while(|pair| pair[0] == g).count();
-            let (own, rest) = near.split_at(count);
-            near = rest;
-            let looked_at = |&h: &u32| match (kinematic(g), kinematic(h)) {
-                (true, true) => false,
-                (false, false) => !meshes_only,
-                _ => true,
-            };
-            let wanted = std::iter::once(g).chain(own.iter().map(|pair| pair[1])).filter(looked_at);
-            fresh.clear();
-            let of = |h: u32| {
-                Partner::unknown(&surveys[g as usize], h, &surveys[h as usize], sheets.link_of(g, h))
-            };
-            fresh.extend(wanted.map(of));
-            piece.meet(fresh);
+        let Collection { surveys, sheets, partners, next, meshes_only, .. } = self;
+        let looked_at = |patches: [u32; 2]| {
+            let kinematic =
+                patches.map(|patch| soup.groups[soup.patch_group[patch as usize] as usize].kinematic);
+            kinematic != [true; 2] && (kinematic != [false; 2] || !*meshes_only)
+        };
+        // Both lists are in order.
+        let (mut near, mut known) = (self.near.iter().peekable(), partners.iter().peekable());
+        next.clear();
+        for g in 0..soup.patches() as u32 {
+            let mut patches = Some([g, g]);
+            while let Some(both) = patches {
+                if looked_at(both) {
+                    while known.next_if(|known| known.patches < both).is_some() {}
+                    let before = known.next_if(|known| known.patches == both).copied();
+                    let unknown = || Partners::unknown(both, sheets.link_of(g, both[1]), surveys);
+                    next.push(before.unwrap_or_else(unknown));
+                }
+                patches = near.next_if(|pair| pair[0] == g).copied();
+            }
         }
+        std::mem::swap(partners, next);
     }
 
     /// Finds which pairs matter, and which have to be collected for it; says whether there are any.
@@ -384,33 +438,30 @@ impl Collection {
         clear(&mut self.asked, soup.patches());
         let (asked, sheets) = (&self.asked[..], &self.sheets);
         let (any, steps) = (AtomicBool::new(false), horizon.steps as f32);
-        team.for_each_item(&mut self.batches, |k, batch| {
-            for (i, piece) in batch.pieces.iter_mut().enumerate() {
-                let still = soup.stands_still(k * BATCH + i);
-                piece.stale = false;
-                for partner in &mut piece.partners {
-                    let still = still || soup.stands_still(partner.patch as usize);
-                    (partner.reach, partner.whole) =
-                        if still { (horizon.reach_still, 2.0) } else { (horizon.reach, 1.0) };
-                    partner.slack *= steps;
-                    (partner.far, partner.stale) = (0.0, false);
-                    let need = partner.reach + partner.slack + horizon.epsilon;
-                    if partner.apart > need {
-                        continue;
-                    }
-                    partner.far = need + partner.used;
-                    if partner.far > partner.limit {
-                        (partner.far, partner.stale) = (need, true);
-                        piece.stale = true;
-                        if partner.link != NONE {
-                            let between = sheets.between(partner.link).iter();
-                            between.for_each(|&q| asked[q as usize].store(true, Ordering::Relaxed));
-                        }
+        team.for_each_chunk(&mut self.partners, BLOCK, |_, all| {
+            let mut stale = false;
+            for partners in all {
+                let still = partners.patches.iter().any(|&patch| soup.stands_still(patch as usize));
+                (partners.reach, partners.whole) =
+                    if still { (horizon.reach_still, 2.0) } else { (horizon.reach, 1.0) };
+                partners.slack *= steps;
+                (partners.far, partners.stale) = (0.0, false);
+                let need = partners.reach + partners.slack + horizon.epsilon;
+                if partners.apart > need {
+                    continue;
+                }
+                partners.far = need + partners.used;
+                if partners.far > partners.limit {
+                    (partners.far, partners.stale) = (need, true);
+                    stale = true;
+                    if partners.link != NONE {
+                        let between = sheets.between(partners.link).iter();
+                        between.for_each(|&q| asked[q as usize].store(true, Ordering::Relaxed));
                     }
                 }
-                if piece.stale {
-                    any.store(true, Ordering::Relaxed);
-                }
+            }
+            if stale {
+                any.store(true, Ordering::Relaxed);
             }
         });
         any.into_inner()
@@ -437,23 +488,20 @@ impl Collection {
             }
         });
         let (any, spreads) = (AtomicBool::new(false), &self.spreads[..]);
-        team.for_each_item(&mut self.batches, |k, batch| {
-            for (i, piece) in batch.pieces.iter_mut().enumerate().filter(|(_, piece)| piece.stale) {
-                let g = k * BATCH + i;
-                piece.stale = false;
-                for partner in piece.partners.iter_mut().filter(|partner| partner.stale) {
-                    let Partner { link, reach, .. } = *partner;
-                    if link != NONE && sheets.apart(g, link, spreads) > reach + horizon.epsilon {
-                        (partner.far, partner.stale) = (0.0, false);
-                        continue;
-                    }
-                    piece.stale = true;
-                    chosen[g].store(true, Ordering::Relaxed);
-                    chosen[partner.patch as usize].store(true, Ordering::Relaxed);
+        team.for_each_chunk(&mut self.partners, BLOCK, |_, all| {
+            let mut stale = false;
+            for partners in all.iter_mut().filter(|partners| partners.stale) {
+                let Partners { patches, link, reach, .. } = *partners;
+                let apart = || sheets.apart(patches[0] as usize, link, spreads);
+                if link != NONE && apart() > reach + horizon.epsilon {
+                    (partners.far, partners.stale) = (0.0, false);
+                    continue;
                 }
-                if piece.stale {
-                    any.store(true, Ordering::Relaxed);
-                }
+                stale = true;
+                patches.iter().for_each(|&patch| chosen[patch as usize].store(true, Ordering::Relaxed));
+            }
+            if stale {
+                any.store(true, Ordering::Relaxed);
             }
         });
         any.into_inner()
@@ -461,16 +509,48 @@ impl Collection {
 
     /// Collects the pairs of patches that moved too far or are new.
     fn collect(&mut self, team: &mut Team, level: SimdLevel, soup: &Soup, x: &[Particle], horizon: &Horizon) {
+        self.tidy();
         let chosen = &self.chosen[..];
         let grow = 0.5 * (horizon.reach + horizon.more());
         self.boxes.refit_some(team, soup, x, grow, |patch| chosen[patch].load(Ordering::Relaxed));
         let sight = Sight { level, soup, boxes: &self.boxes, x, horizon, kinds: self.kinds };
-        team.for_each_item(&mut self.batches, |k, batch| {
-            let Batch { pieces, work } = batch;
-            for (i, piece) in pieces.iter_mut().enumerate().filter(|(_, piece)| piece.stale) {
-                piece.collect(&sight, (k * BATCH + i) as u32, work);
+        let before = self.stored();
+        team.for_each_block(&mut self.partners, BLOCK, &mut self.stores, |_, partners, member, store| {
+            if partners.iter().any(|partners| partners.stale) {
+                store.collect(&sight, partners, member as u32);
             }
         });
+        self.kept += self.stored() - before;
+    }
+
+    fn stored(&self) -> usize {
+        self.stores.iter().map(Store::len).sum()
+    }
+
+    /// Counts the pairs that are still good, and puts them in order if most that are stored are not.
+    fn tidy(&mut self) {
+        let Collection { partners, stores, tidy, kept, .. } = self;
+        let good = || partners.iter().filter(|partners| !partners.stale);
+        *kept = good().flat_map(|partners| partners.counts).map(|count| count as usize).sum();
+        let stored = stores.iter().map(Store::len).sum::<usize>();
+        if stored < 2 * *kept + UNTIDY {
+            return;
+        }
+        for (k, tidy) in tidy.iter_mut().enumerate() {
+            tidy.clear();
+            for partners in partners.iter_mut() {
+                let begin = tidy.len() as u32;
+                if partners.stale {
+                    // What matters of those is whether there were any.
+                    continue;
+                }
+                tidy.extend_from_slice(&stores[partners.member as usize].lists[k][partners.range(k)]);
+                partners.begins[k] = begin;
+            }
+            stores.iter_mut().for_each(|store| store.lists[k].clear());
+            stores[0].lists[k].extend_from_slice(tidy);
+        }
+        partners.iter_mut().for_each(|partners| partners.member = 0);
     }
 }
 
@@ -485,100 +565,59 @@ struct Sight<'a> {
     kinds: [bool; 2],
 }
 
-impl Piece {
-    /// Takes new partners, with the pairs of those that were there before.
-    fn meet(&mut self, fresh: &mut [Partner]) {
-        let mut known = self.partners.iter().peekable();
-        let (mut from, mut to) = ([0; 2], [0; 2]);
-        for partner in fresh.iter_mut() {
-            while let Some(gone) = known.next_if(|known| known.patch < partner.patch) {
-                from = gone.ends;
-            }
-            if let Some(known) = known.next_if(|known| known.patch == partner.patch) {
-                *partner = *known;
-                for k in 0..2 {
-                    let range = from[k] as usize..known.ends[k] as usize;
-                    self.lists[k].copy_within(range.clone(), to[k] as usize);
-                    to[k] += range.len() as u32;
-                }
-                from = known.ends;
-            }
-            partner.ends = to;
-        }
-        for (list, &end) in self.lists.iter_mut().zip(&to) {
-            list.truncate(end as usize);
-        }
-        // Copied, not exchanged: so each keeps the memory it once needed.
-        self.partners.clear();
-        self.partners.extend_from_slice(fresh);
-    }
-
-    /// Collects all pairs of stale partners of a patch that may matter soon.
-    fn collect(&mut self, sight: &Sight<'_>, patch: u32, work: &mut Scratch) {
-        let Scratch { raw, ends, low, list, resting, resting_pairs } = work;
+impl Store {
+    /// Collects all pairs of patches that are stale, as far as they may matter soon. This is the store of `member`.
+    fn collect(&mut self, sight: &Sight<'_>, partners: &mut [Partners], member: u32) {
+        let Store { lists, raw, ends, low, resting, resting_pairs } = self;
         let Sight { level, soup, x, horizon, .. } = *sight;
         let view = sight.boxes.view(soup);
         raw.iter_mut().for_each(|raw| raw.clear());
         ends.clear();
-        let mut end = [0; 2];
-        for partner in &mut self.partners {
-            let begin = std::mem::replace(&mut end, partner.ends);
-            if !partner.stale {
-                continue;
-            }
-            (partner.limit, partner.used) = (partner.reach + partner.slack + horizon.more(), 0.0);
+        for partners in partners.iter_mut().filter(|partners| partners.stale) {
+            (partners.limit, partners.used) = (partners.reach + partners.slack + horizon.more(), 0.0);
             let [points, segments] = raw;
-            let patches = [patch, partner.patch];
             // Those that had pairs before will have some again.
-            let separate = match partner.ends == begin {
-                true => sight.boxes.separation(soup, patches, x) - horizon.epsilon,
+            let separate = match partners.counts == [0; 2] {
+                true => sight.boxes.separation(soup, partners.patches, x) - horizon.epsilon,
                 false => 0.0,
             };
-            if separate > partner.limit {
+            if separate > partners.limit {
                 // Nothing is as near, so that serves for longer.
-                partner.limit = separate;
+                partners.limit = separate;
             } else {
-                let more = partner.reach + partner.slack - horizon.reach;
-                view.cull(level, patches, more, points, segments);
+                let more = partners.reach + partners.slack - horizon.reach;
+                view.cull(level, partners.patches, more, points, segments);
             }
             ends.push([points.len(), segments.len()]);
         }
         for k in (0..2).filter(|&k| sight.kinds[k]) {
-            let (raw, kind) = (&raw[k], KINDS[k]);
+            let (raw, kind, list) = (&raw[k], KINDS[k], &mut lists[k]);
             distances(level, kind, x, raw, low);
-            list.clear();
             resting.clear();
             resting_pairs.clear();
-            let (mut begin, mut raw_begin, mut ends) = (0, 0, ends.iter());
-            for partner in &mut self.partners {
-                let end = partner.ends[k] as usize;
-                if partner.stale {
-                    let raw_end = ends.next().expect("one for each that is stale")[k];
-                    for (i, stencil) in raw[raw_begin..raw_end].iter().enumerate() {
-                        let low = low[(raw_begin + i) / LANES][0].0[(raw_begin + i) % LANES];
-                        if low < partner.limit {
-                            let (gap, less) = soup.gap(kind, stencil);
-                            if less {
-                                resting.push(*stencil);
-                                resting_pairs.push(list.len() as u32);
-                            }
-                            list.push(Pair { stencil: *stencil, gap, low });
+            let mut begin = 0;
+            for (partners, ends) in partners.iter_mut().filter(|partners| partners.stale).zip(&*ends) {
+                partners.member = member;
+                partners.begins[k] = list.len() as u32;
+                for (i, stencil) in (begin..ends[k]).zip(&raw[begin..]) {
+                    let low = low[i / LANES][0].0[i % LANES];
+                    if low < partners.limit {
+                        let (gap, less) = soup.gap(kind, stencil);
+                        if less {
+                            resting.push(*stencil);
+                            resting_pairs.push(list.len() as u32);
                         }
+                        list.push(Pair { stencil: *stencil, gap, low });
                     }
-                    raw_begin = raw_end;
-                } else {
-                    list.extend_from_slice(&self.lists[k][begin..end]);
                 }
-                begin = end;
-                partner.ends[k] = list.len() as u32;
+                partners.counts[k] = list.len() as u32 - partners.begins[k];
+                begin = ends[k];
             }
             distances(level, kind, &soup.rest, resting, low);
             for (i, &pair) in resting_pairs.iter().enumerate() {
                 let pair = &mut list[pair as usize];
                 pair.gap = keep(pair.gap, low[i / LANES][0].0[i % LANES]);
             }
-            self.lists[k].clear();
-            self.lists[k].extend_from_slice(list);
         }
     }
 }

@@ -1,14 +1,16 @@
 //! Distances of pairs, and what follows from them: contacts, and how far vertices may go.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use glam::{DVec3, Vec3};
 
-use super::collect::{Batch, KINDS};
-use super::{ContactRow, NEAR, Settings, lower};
+use super::collect::{Collection, KINDS};
+use super::{ContactRow, NEAR, Settings, USUAL_ROWS, USUAL_SLABS, lower};
 use crate::collide::proximity::{self, Kind};
 use crate::collide::soup::Soup;
 use crate::lanes::{LANES, Lane, SimdLevel, V3};
+use crate::par::Team;
 use crate::wide::{F8, Particle, StencilKernel, stencils};
 
 /// Below this part of their size, the direction between two sides is found in another way.
@@ -24,6 +26,9 @@ const PASSING: f32 = 0.4;
 const ASLANT: f32 = 0.95;
 /// Two sides that are expected to be left with less than this part of their distance are kept apart by a slab.
 const LEFT: f32 = 0.25;
+
+/// Room for so many pairs that one piece of work looks at: usually enough.
+const MEASURED: usize = 8192;
 
 /// A distance that is never too large, or [`UNSURE`].
 #[derive(Clone, Copy)]
@@ -153,14 +158,30 @@ pub(super) struct Slab {
     pub holds: [f32; 4],
 }
 
-/// What was found in a batch.
+/// What was found.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Findings {
-    pub rows: Vec<ContactRow>,
-    pub slabs: Vec<Slab>,
-    pub measured: usize,
-    /// The least distance, m.
-    pub nearest: f32,
+    blocks: Vec<Block>,
+    members: Vec<Member>,
+}
+
+/// In a block of patches: whose lists it is in, and where.
+#[derive(Clone, Debug, Default)]
+struct Block {
+    member: usize,
+    rows: Range<usize>,
+    slabs: Range<usize>,
+    measured: usize,
+    nearest: f32,
+}
+
+/// By one member of the team.
+#[derive(Clone, Debug, Default)]
+struct Member {
+    rows: Vec<ContactRow>,
+    slabs: Vec<Slab>,
+    /// The least distance in the present block, m.
+    nearest: f32,
     stencils: Vec<[u32; 4]>,
     /// See [`Leaves`].
     terms: Vec<[f32; 4]>,
@@ -172,41 +193,101 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    pub fn find(&mut self, view: &View<'_>, batch: &Batch) {
-        self.measured = 0;
-        self.nearest = view.settings.reach;
-        self.rows.clear();
-        self.slabs.clear();
+    /// Looks at all pairs that matter.
+    pub fn find(&mut self, team: &mut Team, view: &View<'_>, pairs: &Collection) {
+        self.blocks.reserve(pairs.most_blocks());
+        self.blocks.resize_with(pairs.blocks(), Block::default);
+        self.members.resize_with(team.count().max(self.members.len()), || Member::new(view.x.len()));
+        for member in &mut self.members {
+            member.rows.clear();
+            member.slabs.clear();
+        }
+        team.for_each_block(&mut self.blocks, 1, &mut self.members, |k, block, index, member| {
+            member.nearest = view.settings.reach;
+            let begin = [member.rows.len(), member.slabs.len()];
+            let measured = member.find(view, pairs, k);
+            block[0] = Block {
+                member: index,
+                rows: begin[0]..member.rows.len(),
+                slabs: begin[1]..member.slabs.len(),
+                measured,
+                nearest: member.nearest,
+            };
+        });
+    }
+
+    /// The contacts, in an order that does not depend on threads.
+    pub fn rows(&self) -> impl Iterator<Item = &ContactRow> {
+        self.blocks.iter().flat_map(|block| &self.members[block.member].rows[block.rows.clone()])
+    }
+
+    /// All slabs, in such an order as well.
+    pub fn slabs(&self) -> impl Iterator<Item = &Slab> {
+        self.blocks.iter().flat_map(|block| &self.members[block.member].slabs[block.slabs.clone()])
+    }
+
+    /// How many pairs were measured.
+    pub fn measured(&self) -> usize {
+        self.blocks.iter().map(|block| block.measured).sum()
+    }
+
+    /// The least distance, m, if it is below `most`.
+    pub fn nearest(&self, most: f32) -> f32 {
+        self.blocks.iter().fold(most, |least, block| least.min(block.nearest))
+    }
+
+    /// Forgets all slabs.
+    #[cfg(test)]
+    pub fn drop_slabs(&mut self) {
+        self.blocks.iter_mut().for_each(|block| block.slabs = 0..0);
+    }
+}
+
+impl Member {
+    /// With room for what `vertices` vertices usually have.
+    fn new(vertices: usize) -> Self {
+        Member {
+            rows: Vec::with_capacity(USUAL_ROWS * vertices),
+            slabs: Vec::with_capacity(USUAL_SLABS * vertices),
+            nearest: 0.0,
+            stencils: Vec::with_capacity(MEASURED),
+            terms: Vec::with_capacity(MEASURED),
+            left: Vec::with_capacity(MEASURED / LANES),
+            close: Vec::with_capacity(MEASURED),
+            close_terms: Vec::with_capacity(MEASURED),
+            closest: Vec::with_capacity(MEASURED / LANES),
+        }
+    }
+
+    /// Looks at a block of patches, and says how many pairs it measured.
+    fn find(&mut self, view: &View<'_>, pairs: &Collection, block: usize) -> usize {
+        let mut measured = 0;
         for (k, kind) in KINDS.into_iter().enumerate() {
-            let most = batch.pieces.iter().map(|piece| piece.lists[k].len()).sum::<usize>();
+            let most = pairs.block(block).map(|partners| partners.counts[k] as usize).sum();
             self.stencils.resize(most, [0; 4]);
             self.terms.resize(most, [0.0; 4]);
             let mut count = 0;
-            for piece in &batch.pieces {
-                let mut begin = 0;
-                for partner in &piece.partners {
-                    let (end, far) = (partner.ends[k] as usize, partner.reach + partner.slack);
-                    let looked_at = if partner.far > 0.0 { begin..end } else { end..end };
-                    for pair in &piece.lists[k][looked_at] {
-                        self.stencils[count] = pair.stencil;
-                        self.terms[count] = [pair.gap, partner.slack, far, partner.whole];
-                        // Written over by the next if it does not matter: which do cannot be foreseen, and branches would be slower.
-                        count += (pair.low < partner.far) as usize;
-                    }
-                    begin = end;
+            for partners in pairs.block(block) {
+                let far = partners.reach + partners.slack;
+                for pair in pairs.pairs(partners, k) {
+                    self.stencils[count] = pair.stencil;
+                    self.terms[count] = [pair.gap, partners.slack, far, partners.whole];
+                    // Written over by the next if it does not matter: which do cannot be foreseen, and branches would be slower.
+                    count += (pair.low < partners.far) as usize;
                 }
             }
             self.stencils.truncate(count);
             self.terms.truncate(count);
-            self.measured += self.stencils.len();
+            measured += count;
             self.measure(view, kind);
             self.judge(view, kind);
         }
+        measured
     }
 
     /// Lowers the rooms of what stays apart, and notes all that may touch.
     fn measure(&mut self, view: &View<'_>, kind: Kind) {
-        let Findings { nearest, stencils: all, terms, left, close, close_terms, .. } = self;
+        let Member { nearest, stencils: all, terms, left, close, close_terms, .. } = self;
         close.clear();
         close_terms.clear();
         let &View { level, steps, epsilon, most, settings, .. } = view;

@@ -220,7 +220,7 @@ fn storm(seed: u64, held: Held, connected: bool) -> Storm {
         let found = detector.detect_planned(&mut team, level, clock, &soup, &x, &plan, &settings);
         seen.nearest = seen.nearest.min(found.nearest);
         if !held.slabs {
-            detector.findings.iter_mut().for_each(|findings| findings.slabs.clear());
+            detector.findings.drop_slabs();
         }
         if !held.balls {
             detector.outer.fill(f32::INFINITY);

@@ -7,6 +7,8 @@ mod grid;
 mod hash;
 mod lbvh;
 
+use std::ops::Range;
+
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
@@ -74,7 +76,7 @@ impl Aabb {
 /// Finds boxes that are near each other.
 ///
 /// Box i is near box j if box i, grown by the margin on all sides, meets box j. All boxes are finite.
-pub trait NearPairs: Send {
+pub trait NearPairs: Send + Sync {
     /// Its name in tables and scene files.
     fn name(&self) -> &'static str;
 
@@ -203,33 +205,38 @@ impl Structure {
 
 /// Queries in one piece of work. Pieces do not depend on the number of threads; their results are put together in order.
 const QUERIES: usize = 64;
+/// Room for so many pairs for each query: usually enough.
+const FOUND: usize = 48;
 
-/// What the pieces of a search found.
+/// What the pieces of a search found: one list for each member of the team, and in whose and where each piece is.
 #[derive(Clone, Debug, Default)]
 struct Pieces {
     found: Vec<Vec<[u32; 2]>>,
+    places: Vec<(usize, Range<usize>)>,
 }
 
 impl Pieces {
-    /// Runs `search(first query, queries, found)` over all pieces of `queries` queries and puts the results together.
+    /// Runs `search(queries, found)` over all pieces of `queries` queries and puts the results together.
     fn run(
         &mut self,
         team: &mut Team,
         queries: usize,
         pairs: &mut Vec<[u32; 2]>,
-        search: impl Fn(std::ops::Range<usize>, &mut Vec<[u32; 2]>) + Sync,
+        search: impl Fn(Range<usize>, &mut Vec<[u32; 2]>) + Sync,
     ) {
-        let count = queries.div_ceil(QUERIES);
-        if self.found.len() < count {
-            self.found.resize_with(count, Vec::new);
-        }
-        team.for_each_item(&mut self.found[..count], |piece, found| {
-            found.clear();
+        let Pieces { found, places } = self;
+        let room = || Vec::with_capacity(FOUND * queries);
+        found.resize_with(team.count().max(found.len()), room);
+        found.iter_mut().for_each(|found| found.clear());
+        places.resize(queries.div_ceil(QUERIES), (0, 0..0));
+        team.for_each_block(places, 1, found, |piece, place, member, found| {
+            let begin = found.len();
             search(piece * QUERIES..((piece + 1) * QUERIES).min(queries), found);
+            place[0] = (member, begin..found.len());
         });
         pairs.clear();
-        for found in &self.found[..count] {
-            pairs.extend_from_slice(found);
+        for (member, range) in places {
+            pairs.extend_from_slice(&found[*member][range.clone()]);
         }
     }
 }
