@@ -206,7 +206,7 @@ impl Simulation {
         let method = solver::build(&model, &params)?;
         let limits = Limits::new(&model, &params)?;
         let mut state = State::new(&model);
-        let layers = Layers::new(&model, &bodies, &params.contact, &mut state.x)?;
+        let layers = Layers::new(&model, &bodies, &params.contact, method.keeps_pushes(), &mut state.x)?;
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let wanted = if params.threads == 0 { cores } else { params.threads as usize };
         let useful = (model.particles() / PARTICLES_PER_THREAD).max(1);
@@ -376,7 +376,7 @@ impl Simulation {
         if let Some(layers) = layers {
             let gravity = params.gravity.into();
             let mut now = Moment { model, bodies, contacts, h, gravity, team, level: *level, clock };
-            layers.begin(&mut now, &mut state.start, &state.x);
+            layers.begin(&mut now, &mut state.start, &mut state.x);
         }
     }
 

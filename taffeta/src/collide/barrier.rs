@@ -129,6 +129,8 @@ pub struct Barrier {
     reach: f32,
     /// Friction of each part; none where it is that of what touches it.
     friction: Vec<Option<f32>>,
+    /// Whether contacts of cloth and cloth are soft.
+    soft: bool,
     /// Whether moves are bounded, or contacts only pushed apart.
     bounded: bool,
     /// Whether there was a detection before, and whether it is still good.
@@ -143,12 +145,13 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// For all cloths of a model and its collider meshes. With `bounded` nothing can cross.
+    /// For all cloths of a model and its collider meshes. With `soft`, cloth on cloth is, and its pushes are remembered. With `bounded` nothing can cross.
     /// `meshes_only`: cloth passes through cloth, but not through colliders.
     pub fn new(
         model: &Model,
         bodies: &[Body],
         params: &params::Contact,
+        soft: bool,
         bounded: bool,
         meshes_only: bool,
     ) -> Self {
@@ -168,6 +171,7 @@ impl Barrier {
             edge,
             reach: MOST_REACH * edge,
             friction: friction.collect(),
+            soft,
             bounded,
             begun: false,
             ready: false,
@@ -181,7 +185,7 @@ impl Barrier {
 
     /// How often contacts should be gone through in an iteration: more often in piles.
     pub fn passes(&self) -> u32 {
-        if self.rows.len() > self.items { 4 } else { 2 }
+        if self.rows.len() > self.items { 6 } else { 2 }
     }
 
     /// Whether there are contacts to solve.
@@ -222,7 +226,10 @@ impl Barrier {
                 (a, b) => a.or(b).unwrap_or(0.0),
             }
         };
-        self.rows.set(self.detector.rows(), coefficient);
+        let soft = |row: &ContactRow| {
+            self.soft && ![row.particles[0], row.particles[3]].iter().any(|&v| soup.is_collider(v))
+        };
+        self.rows.set(self.detector.rows(), coefficient, soft);
         now.clock.lap(Stage::Color);
         self.work.detections += 1;
         self.work.collections += found.collected as u32;
@@ -263,8 +270,8 @@ impl Barrier {
         }
     }
 
-    /// Begins a substep from `start` to the prediction `x`.
-    pub fn begin(&mut self, now: &mut Moment<'_>, start: &mut [Particle], x: &[Particle]) {
+    /// Begins a substep from `start` to the prediction `x`, to which it adds what contacts pushed in the substep before.
+    pub fn begin(&mut self, now: &mut Moment<'_>, start: &mut [Particle], x: &mut [Particle]) {
         let still = |mesh: &ColliderMesh| {
             let mut ways = start[mesh.vertices.clone()].iter().zip(&x[mesh.vertices.clone()]);
             ways.all(|(start, x)| start.p == x.p)
@@ -291,6 +298,7 @@ impl Barrier {
         }
         if self.touching() {
             self.rows.begin(now.team, now.level, start);
+            self.rows.push_as_before(now.team, now.level, x);
             now.clock.lap(Stage::Contact);
         }
     }
@@ -344,7 +352,7 @@ impl Barrier {
             self.detect(now, x, &self.settings.clone(), true);
             self.want(x, 0);
             if self.touching() {
-                self.rows.begin(now.team, now.level, start);
+                self.rows.go_on(now.team, now.level, start);
                 self.rows.push(now.team, now.level, x, now.h);
                 pushed |= self.rows.pushed();
                 now.clock.lap(Stage::Contact);

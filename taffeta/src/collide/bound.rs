@@ -99,6 +99,8 @@ const NEAR: f32 = 1.2;
 const SEEN: f32 = 0.5;
 /// Directions with a cosine above this are taken for the same.
 const ALIKE: f32 = 0.8;
+/// A plan is not made shorter for vertices that slabs would stop if those are fewer than this part of all: a new plan for everything would cost more than they lose.
+const FEW: f32 = 0.002;
 /// A vertex is expected to stay if its way to the end of the plan would be below this part of the reach.
 const QUIET: f32 = 0.02;
 
@@ -178,6 +180,8 @@ pub struct Detector {
     rows: Vec<ContactRow>,
     /// Two normals of contacts of each vertex while they are needed, else zero.
     facing: Vec<[Vec3; 2]>,
+    /// For how many substeps slabs let vertices go as expected, where that is not for all.
+    short: Vec<f32>,
 }
 
 impl Detector {
@@ -201,6 +205,7 @@ impl Detector {
             walls: Walls::default(),
             rows: Vec::new(),
             facing: Vec::new(),
+            short: Vec::new(),
         }
     }
 
@@ -292,6 +297,7 @@ impl Detector {
             self.rows.reserve(USUAL_ROWS * x.len());
             self.walls.reserve(USUAL_SLABS * x.len(), x.len());
             self.facing.resize(x.len(), [Vec3::ZERO; 2]);
+            self.short.reserve(USUAL_SLABS * x.len());
             self.wanted.reserve(x.len());
             self.beyond.reserve(x.len());
         }
@@ -392,13 +398,14 @@ impl Detector {
     /// A plan is good while those that follow it stay behind their slabs: else what slides would be dragged along by what is ahead. Where a contact is about to stop a vertex
     /// anyway, it may be held back from its way by a tenth of its room.
     fn shorten(&mut self) {
-        let Detector { findings, facing, steps, rooms, .. } = self;
+        let Detector { findings, facing, short, steps, rooms, .. } = self;
         let slabs = || findings.slabs();
         let within = |holds: &f32| *holds < *steps as f32;
         if !slabs().any(|slab| slab.holds.iter().any(within)) {
             return;
         }
         facing.resize(self.origin.len(), [Vec3::ZERO; 2]);
+        short.clear();
         let same = |a: Vec3, b: Vec3| a.dot(b).abs() > ALIKE;
         let rows = || findings.rows();
         for row in rows() {
@@ -422,9 +429,14 @@ impl Detector {
                 let back = if stopped { 0.1 * f32::from_bits(*rooms[0][v as usize].get_mut()) } else { 0.0 };
                 let holds = holds * (1.0 + back / slab.room);
                 if holds < *steps as f32 {
-                    *steps = (holds as u32).max(1);
+                    short.push(holds);
                 }
             }
+        }
+        let few = (FEW * self.origin.len() as f32) as usize;
+        if short.len() > few {
+            let (_, &mut holds, _) = short.select_nth_unstable_by(few, f32::total_cmp);
+            *steps = (holds as u32).max(1);
         }
         rows().flat_map(|row| row.particles).for_each(|v| facing[v as usize] = [Vec3::ZERO; 2]);
     }

@@ -28,11 +28,12 @@ pub struct Layers {
 }
 
 impl Layers {
-    /// For a model that starts at `x`, which may be changed to untangle it.
+    /// For a model that starts at `x`, which may be changed to untangle it, and a method that [`keeps_pushes`](crate::solver::Method::keeps_pushes) or not.
     pub fn new(
         model: &Model,
         bodies: &[Body],
         params: &Contact,
+        soft: bool,
         x: &mut [Particle],
     ) -> Result<Option<Self>, BuildError> {
         let field =
@@ -71,7 +72,7 @@ impl Layers {
                 return Err(BuildError::field(format!("cloth.{cloth}.position"), problem));
             }
         }
-        let barrier = |bounded, alone| Some(Barrier::new(model, bodies, params, bounded, alone));
+        let barrier = |bounded, alone| Some(Barrier::new(model, bodies, params, soft, bounded, alone));
         let layers = Layers {
             mode,
             barrier: match mode {
@@ -119,8 +120,8 @@ impl Layers {
         self.barrier.as_mut().map_or(Work::default(), |barrier| barrier.take_work())
     }
 
-    /// Begins a substep from `start` to the prediction `x`.
-    pub fn begin(&mut self, now: &mut Moment<'_>, start: &mut [Particle], x: &[Particle]) {
+    /// Begins a substep from `start` to the prediction `x`, to which it adds what contacts are known to push.
+    pub fn begin(&mut self, now: &mut Moment<'_>, start: &mut [Particle], x: &mut [Particle]) {
         if let Some(barrier) = &mut self.barrier {
             barrier.begin(now, start, x);
         }

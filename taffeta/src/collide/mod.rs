@@ -8,6 +8,7 @@ mod contact;
 mod layers;
 pub mod particles;
 pub mod proximity;
+mod pushes;
 pub mod query;
 #[cfg(test)]
 pub(crate) mod random;

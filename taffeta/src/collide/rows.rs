@@ -19,9 +19,18 @@
 //! Both are solved at once, in every pass. Friction that is left to the end moves what is pressed by several contacts out along one and into another, and cloth at
 //! rest trembles for ever.
 //!
+//! Cloth on cloth is *soft*: it gives way by s W λ, and a substep begins with a part of the multipliers of the one before. A pile of n layers takes about n² passes to find how hard each
+//! has to press on the next; so it is found in the course of many substeps, and layers at rest do not tremble. Without softness several contacts of
+//! the same sides would hand the push to and fro, and what is kept would only make that worse.
+//!
+//! ```text
+//! λ₀ = ζ λ of the substep before          λ⁺ = max(0, λ − (C/W + s λ)/(1 + s))
+//! ```
+//!
 //! Müller et al. 2007; the multipliers as in projected Gauss–Seidel (Erleben 2007).
 
 use super::bound::ContactRow;
+use super::pushes::Pushes;
 use crate::color::{Row, refill_gathered};
 use crate::lanes::{LANES, Lane, Point, SimdLevel, V3};
 use crate::par::Team;
@@ -29,6 +38,10 @@ use crate::wide::{Gathered, Keep, Kernel, Marks, Particle, Sweep};
 
 /// How fast sides that are too near are pushed apart, m/s.
 const RECOVERY: f32 = 0.1;
+/// s: what cloth on cloth gives way to its push, as a part of what the push moves it.
+const SOFTNESS: f32 = 0.3;
+/// ζ: the part of the multipliers of soft contacts that the next substep begins with.
+const KEPT: f32 = 0.9;
 /// Keeps 0/0 away where all four particles are held.
 const TINY: f32 = 1e-20;
 /// The same where nothing slips, (kg m)². Friction of thin cloth in short substeps is about 10⁻⁹ kg m.
@@ -37,10 +50,10 @@ const TINY_HOLD: f32 = 1e-34;
 /// Contacts seldom need more colours.
 const USUAL_COLORS: usize = 256;
 
-/// Idle where infinite, w, n, gap, μ.
-const PARAMS: usize = 10;
+/// Idle where infinite, w, n, gap, μ, s.
+pub(super) const PARAMS: usize = 11;
 /// λ, Σ wᵢ pᵢ at the start of the substep, and τ.
-const MEMORY: usize = 7;
+pub(super) const MEMORY: usize = 7;
 
 /// Contacts in colours.
 pub struct Rows {
@@ -53,6 +66,7 @@ pub struct Rows {
     next: Vec<usize>,
     sorted: Vec<Row<4, PARAMS>>,
     particles: usize,
+    before: Pushes,
 }
 
 impl Rows {
@@ -67,6 +81,7 @@ impl Rows {
             next: Vec::new(),
             sorted: Vec::new(),
             particles,
+            before: Pushes::default(),
         }
     }
 
@@ -91,11 +106,18 @@ impl Rows {
         self.starts.reserve(USUAL_COLORS);
         self.next.reserve(USUAL_COLORS);
         self.sorted.reserve(rows);
+        self.before.reserve(rows);
         self.sweep.reserve(rows.div_ceil(LANES) + USUAL_COLORS, USUAL_COLORS, threads);
     }
 
-    /// Takes new contacts, each with its coefficient of friction.
-    pub fn set(&mut self, rows: &[ContactRow], friction: impl Fn(&ContactRow) -> f32) {
+    /// Takes new contacts, each with its coefficient of friction, and whether it is soft. Soft ones that were there before keep their multipliers.
+    pub fn set(
+        &mut self,
+        rows: &[ContactRow],
+        friction: impl Fn(&ContactRow) -> f32,
+        soft: impl Fn(&ContactRow) -> bool,
+    ) {
+        self.before.take(&self.sorted, &self.starts, self.sweep.multipliers());
         self.paint(rows);
         let next = &mut self.next;
         next.clear();
@@ -105,11 +127,13 @@ impl Rows {
         self.sorted.resize(rows.len(), idle);
         for (row, &color) in rows.iter().zip(&self.color) {
             let ([a, b, c, d], [x, y, z]) = (row.weights, row.normal);
-            let params = [0.0, a, b, c, d, x, y, z, row.gap, friction(row)];
+            let softness = if soft(row) { SOFTNESS } else { 0.0 };
+            let params = [0.0, a, b, c, d, x, y, z, row.gap, friction(row), softness];
             self.sorted[next[color as usize]] = Row { particles: row.particles, params };
             next[color as usize] += 1;
         }
         refill_gathered(&mut self.sweep, &mut self.marks, &self.sorted, &self.starts, self.particles);
+        self.before.give(&self.sorted, &self.starts, self.sweep.multipliers_mut());
     }
 
     /// The first colour that none of the four particles has; sixty-four at a time.
@@ -148,7 +172,17 @@ impl Rows {
 
     /// Begins a substep in which the particles were at `start`.
     pub fn begin(&mut self, team: &mut Team, level: SimdLevel, start: &mut [Particle]) {
-        self.sweep.run(team, level, start, Begin, Keep::ALL);
+        self.sweep.run(team, level, start, Begin { kept: KEPT }, Keep::ALL);
+    }
+
+    /// Goes on with other contacts in a substep that began at `start`.
+    pub fn go_on(&mut self, team: &mut Team, level: SimdLevel, start: &mut [Particle]) {
+        self.sweep.run(team, level, start, Begin { kept: 1.0 }, Keep::ALL);
+    }
+
+    /// Moves particles as the contacts did that are known from the substep before.
+    pub fn push_as_before(&mut self, team: &mut Team, level: SimdLevel, x: &mut [Particle]) {
+        self.sweep.run(team, level, x, Again, Keep::ALL);
     }
 
     /// Pushes sides apart that are too near, in a substep of `h` seconds, and rubs them.
@@ -195,9 +229,12 @@ fn moves<L: Lane>(points: &[Point<L>; 4], params: &[L; PARAMS], way: V3<L>) -> [
     moves
 }
 
-/// Forgets the multipliers, and remembers where the sides are.
+/// Forgets the multipliers, or a part of them, and remembers where the sides are.
 #[derive(Clone, Copy, Debug)]
-struct Begin;
+struct Begin {
+    /// The part that soft contacts keep.
+    kept: f32,
+}
 
 impl Kernel<4, PARAMS, MEMORY> for Begin {
     #[inline(always)]
@@ -208,9 +245,32 @@ impl Kernel<4, PARAMS, MEMORY> for Begin {
         memory: &mut [L; MEMORY],
     ) -> [V3<L>; 4] {
         let zero = params[0].like(0.0);
+        let kept = zero.select_lt(params[10], zero.like(self.kept), zero);
         let V3 { x, y, z } = between(points, params);
-        *memory = [zero, x, y, z, zero, zero, zero];
+        let [push, _, _, _, a, b, c] = *memory;
+        *memory = [push * kept, x, y, z, a * kept, b * kept, c * kept];
         [V3 { x: zero, y: zero, z: zero }; 4]
+    }
+
+    fn residual(&self, _: &[Point<f32>; 4], _: &[f32; PARAMS], _: &[f32; MEMORY]) -> f64 {
+        0.0
+    }
+}
+
+/// Moves the sides as the multipliers say.
+#[derive(Clone, Copy, Debug)]
+struct Again;
+
+impl Kernel<4, PARAMS, MEMORY> for Again {
+    #[inline(always)]
+    fn correct<L: Lane, const FIRST: bool>(
+        &self,
+        points: &[Point<L>; 4],
+        params: &[L; PARAMS],
+        memory: &mut [L; MEMORY],
+    ) -> [V3<L>; 4] {
+        let [push, _, _, _, x, y, z] = *memory;
+        moves(points, params, normal(params) * push + V3 { x, y, z })
     }
 
     fn residual(&self, _: &[Point<f32>; 4], _: &[f32; PARAMS], _: &[f32; MEMORY]) -> f64 {
@@ -236,7 +296,9 @@ impl Kernel<4, PARAMS, MEMORY> for Push {
         let (n, before, held) = (normal(params), V3 { x, y, z }, V3 { x: held[0], y: held[1], z: held[2] });
         let (now, inertia) = (between(points, params), inertia(points, params));
         let gap = params[8].min(n.dot(before) + push.like(self.recovery));
-        let pushed = (push - (n.dot(now) - gap) / inertia).max(push.like(0.0));
+        let soft = params[10];
+        let pushed = push - ((n.dot(now) - gap) / inertia + soft * push) / (soft + push.like(1.0));
+        let pushed = pushed.max(push.like(0.0));
         let way = now - before;
         let slip = way - n * n.dot(way);
         let hold = held - slip * (push.like(1.0) / inertia);

@@ -278,6 +278,10 @@ impl CoarseLevel {
 }
 
 impl Method for Hierarchical {
+    fn keeps_pushes(&self) -> bool {
+        true
+    }
+
     fn solve(&mut self, substep: &mut Substep<'_>) {
         let family = Partly::new(&self.stiffness, substep.iterations);
         let kernel = Taut { factor: family.stretch };

@@ -104,6 +104,11 @@ pub trait Method: Send {
     fn colors(&self) -> usize;
     /// ‖C + α̃ λ‖ of the last substep, if it was measured and the method has multipliers.
     fn residual(&mut self, x: &mut [Particle], h: f32) -> Option<f64>;
+    /// Whether what contacts have pushed stays until the end of a substep, so that their multipliers are the push that the next one needs as well. Methods that
+    /// take it back in every iteration, to weigh it against all else, have it pushed anew in each, and the multipliers add up to many times as much.
+    fn keeps_pushes(&self) -> bool {
+        false
+    }
     /// How far the last substep came, for methods that go on until they converge.
     fn convergence(&self) -> Option<Convergence> {
         None

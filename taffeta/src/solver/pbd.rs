@@ -36,6 +36,7 @@ pub struct Relaxed<K> {
 
 impl<K: Kernel<N, P, R>, const N: usize, const P: usize, const R: usize> Kernel<N, P, R> for Relaxed<K> {
     const KEEPS: bool = false;
+    const LONG: bool = K::LONG;
 
     #[inline(always)]
     fn correct<L: Lane, const FIRST: bool>(
@@ -66,16 +67,33 @@ pub struct RelaxedSpring {
 
 impl Kernel<2, 2, 1> for RelaxedSpring {
     const KEEPS: bool = false;
+    const SPLIT: bool = true;
+
+    #[inline(always)]
+    fn begin<L: Lane>(&self, points: &[Point<L>; 2], params: &[L; 2]) -> [L; 2] {
+        RIGID_SPRING.begin(points, params)
+    }
 
     #[inline(always)]
     fn correct<L: Lane, const FIRST: bool>(
         &self,
         points: &[Point<L>; 2],
         params: &[L; 2],
+        lambda: &mut [L; 1],
+    ) -> [V3<L>; 2] {
+        self.finish::<L, FIRST>(points, params, self.begin(points, params), lambda)
+    }
+
+    #[inline(always)]
+    fn finish<L: Lane, const FIRST: bool>(
+        &self,
+        points: &[Point<L>; 2],
+        params: &[L; 2],
+        begun: [L; 2],
         _: &mut [L; 1],
     ) -> [V3<L>; 2] {
         let compliance = params[0];
-        let [a, b] = RIGID_SPRING.correct::<L, true>(points, params, &mut [compliance.like(0.0)]);
+        let [a, b] = RIGID_SPRING.finish::<L, true>(points, params, begun, &mut [compliance.like(0.0)]);
         let (stretch, bend) = (compliance.like(self.stretch), compliance.like(self.bend));
         let factor = compliance.select_lt(compliance.like(1.5 * RIGID), stretch, bend);
         [a * factor, b * factor]
@@ -142,6 +160,10 @@ impl PbdGs {
 }
 
 impl Method for PbdGs {
+    fn keeps_pushes(&self) -> bool {
+        true
+    }
+
     fn solve(&mut self, substep: &mut Substep<'_>) {
         let family = Partly::new(&self.stiffness, substep.iterations);
         self.constraints.gauss_seidel(substep, family);
@@ -173,6 +195,10 @@ impl PbdJacobi {
 }
 
 impl Method for PbdJacobi {
+    fn keeps_pushes(&self) -> bool {
+        true
+    }
+
     fn solve(&mut self, substep: &mut Substep<'_>) {
         let family = Partly::new(&self.stiffness, substep.iterations);
         // What is corrected in part only counts in part when the mean is taken.

@@ -29,6 +29,10 @@ impl Xpbd {
 }
 
 impl Method for Xpbd {
+    fn keeps_pushes(&self) -> bool {
+        true
+    }
+
     fn solve(&mut self, substep: &mut Substep<'_>) {
         let family = Compliant { inv_h2: 1.0 / (substep.h * substep.h) };
         self.constraints.gauss_seidel(substep, family);

@@ -30,6 +30,10 @@ impl XpbdJacobi {
 }
 
 impl Method for XpbdJacobi {
+    fn keeps_pushes(&self) -> bool {
+        true
+    }
+
     fn solve(&mut self, substep: &mut Substep<'_>) {
         let family = SplitCompliant::new(&self.stiffness, substep.h);
         let iterations = substep.iterations;
@@ -137,6 +141,8 @@ pub struct Split<K> {
 }
 
 impl<K: Kernel<N, P, R>, const N: usize, const P: usize, const R: usize> Kernel<N, P, R> for Split<K> {
+    const LONG: bool = K::LONG;
+
     #[inline(always)]
     fn correct<L: Lane, const FIRST: bool>(
         &self,

@@ -188,6 +188,11 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         &self.lambda
     }
 
+    /// The same, to be changed.
+    pub fn multipliers_mut(&mut self) -> &mut [[F8; R]] {
+        &mut self.lambda
+    }
+
     /// Adds the operations of one more colour. `entry` says which parameters of all so far are the same as some, or
     /// gives back the number of the next.
     fn push_color(
@@ -465,6 +470,29 @@ pub struct Blend {
 }
 
 impl Blend {
+    /// Writes multipliers that have momentum, in the place of those before the last pass. With `READ` they were `now` until this pass, else zero.
+    #[inline(always)]
+    fn remember<S: Simd, const R: usize, const READ: bool>(
+        &self,
+        simd: S,
+        now: [f32x8<S>; R],
+        new: [f32x8<S>; R],
+        lambda: &mut [F8; R],
+        before: &mut [F8; R],
+    ) {
+        let (rate, momentum) = (f32x8::splat(simd, self.rate), f32x8::splat(simd, self.momentum));
+        for r in 0..R {
+            if READ {
+                let last = now[r] - f32x8::simd_from(simd, before[r].0);
+                let change = (new[r] - now[r]) * rate + last * momentum;
+                before[r].0 = (now[r] + change).into();
+            } else {
+                lambda[r].0 = [0.0; LANES];
+                before[r].0 = (new[r] * rate).into();
+            }
+        }
+    }
+
     /// Each correction as it is, and no multipliers.
     pub const PLAIN: Blend = Blend { rate: 1.0, momentum: 0.0, recall: false, keep: Keep::NOTHING };
 }
@@ -524,12 +552,13 @@ unsafe fn wide<
         O: Layout<N>,
         K: Kernel<N, P, R>,
     {
-        if K::SPLIT && S::ROOMY && !O::UNIFORM && !JACOBI {
+        if K::SPLIT && S::ROOMY && !O::UNIFORM {
             // SAFETY: passed on; operations of one colour share no particles.
-            return unsafe { staged::staged::<S, O, K, N, P, R, READ, WRITE>(simd, part, kernel) };
+            return unsafe {
+                staged::staged::<S, O, K, N, P, R, READ, WRITE, JACOBI, MOMENTUM>(simd, part, kernel)
+            };
         }
         let zero = f32x8::splat(simd, 0.0);
-        let (rate, momentum) = (f32x8::splat(simd, part.blend.rate), f32x8::splat(simd, part.blend.momentum));
         let before = &mut part.before[..if MOMENTUM { part.ops.len() } else { 0 }];
         let mut loaded = [[layout::zero_point(simd); N]; AHEAD];
         let mut chunk = 0..0;
@@ -572,18 +601,11 @@ unsafe fn wide<
                 // SAFETY: passed on.
                 unsafe { op.store(part.target, &points) };
             }
-            if WRITE {
+            if WRITE && MOMENTUM {
+                part.blend.remember::<_, R, READ>(simd, now, multipliers, lambda, &mut before[i]);
+            } else if WRITE {
                 for r in 0..R {
-                    if !MOMENTUM {
-                        lambda[r].0 = multipliers[r].into();
-                    } else if READ {
-                        let last = now[r] - f32x8::simd_from(simd, before[i][r].0);
-                        let change = (multipliers[r] - now[r]) * rate + last * momentum;
-                        before[i][r].0 = (now[r] + change).into();
-                    } else {
-                        lambda[r].0 = zero.into();
-                        before[i][r].0 = (multipliers[r] * rate).into();
-                    }
+                    lambda[r].0 = multipliers[r].into();
                 }
             }
         }

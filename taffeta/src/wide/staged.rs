@@ -8,7 +8,7 @@
 use fearless_simd::{f32x8, prelude::*};
 
 use super::{F8, Kernel, Layout, Part, Transpose};
-use crate::lanes::Point;
+use crate::lanes::{Point, V3};
 use crate::par::Shared;
 
 /// Projects the operations of one share, for a kernel that is [`SPLIT`](Kernel::SPLIT), with instructions that are
@@ -27,6 +27,8 @@ pub(super) unsafe fn staged<
     const R: usize,
     const READ: bool,
     const WRITE: bool,
+    const JACOBI: bool,
+    const MOMENTUM: bool,
 >(
     simd: S,
     part: &mut Part<'_, O, N, P, R>,
@@ -38,6 +40,7 @@ pub(super) unsafe fn staged<
 {
     let (ops, state, params) = (part.ops, part.state, part.params);
     let (set, lambda) = (&part.set[..ops.len()], &mut part.lambda[..ops.len()]);
+    let before = &mut part.before[..if MOMENTUM { ops.len() } else { 0 }];
     // Beyond the last operation, it is loaded and begun again for nothing.
     let Some(last) = ops.len().checked_sub(1) else { return };
     // SAFETY: passed on.
@@ -51,26 +54,34 @@ pub(super) unsafe fn staged<
                 multipliers[r] = f32x8::simd_from(simd, lambda[i][r].0);
             }
         }
+        let old = multipliers;
         let now = values(simd, params, set[i]);
-        let moves = if READ || WRITE {
+        let mut moves = if READ || WRITE {
             kernel.finish::<_, false>(&points, &now, begun, &mut multipliers)
         } else {
             kernel.finish::<_, true>(&points, &now, begun, &mut multipliers)
         };
         begun = kernel.begin(&next, &values(simd, params, set[(i + 1).min(last)]));
         for n in 0..N {
-            let p = points[n].p + moves[n];
-            points[n].p.x = simd.settle(p.x);
-            points[n].p.y = simd.settle(p.y);
-            points[n].p.z = simd.settle(p.z);
+            let p = if JACOBI { moves[n] } else { points[n].p + moves[n] };
+            moves[n] = V3 { x: simd.settle(p.x), y: simd.settle(p.y), z: simd.settle(p.z) };
         }
         begun = [simd.settle(begun[0]), simd.settle(begun[1])];
 
         // SAFETY: passed on.
         let after = unsafe { load(simd, &ops[(i + 2).min(last)], state) };
         // SAFETY: passed on.
-        unsafe { ops[i].store(state, &points) };
-        if WRITE {
+        unsafe {
+            if JACOBI {
+                ops[i].add(part.target, &moves);
+            } else {
+                (0..N).for_each(|n| points[n].p = moves[n]);
+                ops[i].store(state, &points);
+            }
+        }
+        if WRITE && MOMENTUM {
+            part.blend.remember::<_, R, READ>(simd, old, multipliers, &mut lambda[i], &mut before[i]);
+        } else if WRITE {
             for r in 0..R {
                 lambda[i][r].0 = multipliers[r].into();
             }

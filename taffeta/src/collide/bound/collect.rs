@@ -22,7 +22,7 @@ pub(super) const BLOCK: usize = 64;
 const AHEAD: f32 = 8.0;
 
 /// Room for so many pairs of each kind for each vertex, pairs of patches for each patch, and pairs that one piece of work looks at: usually enough.
-const PAIRS: usize = 40;
+const PAIRS: usize = 56;
 const MOST_PAIRS: usize = 2 << 20;
 const PARTNERS: usize = 48;
 const RAW: usize = 8192;

@@ -1,0 +1,124 @@
+//! How hard contacts pushed, to be found again by their particles when contacts are listed anew.
+
+use super::rows::{MEMORY, PARAMS};
+use crate::color::Row;
+use crate::lanes::LANES;
+use crate::mesh::NONE;
+use crate::wide::F8;
+
+/// λ and τ of the contacts that were there before: a table with open addresses.
+#[derive(Debug, Default)]
+pub(super) struct Pushes {
+    /// The particles of a contact and its number in the list; [`NONE`] where nothing is.
+    table: Vec<([u32; 4], u32)>,
+    list: Vec<[f32; 4]>,
+}
+
+/// Where in the memory of an operation they are.
+const PLACES: [usize; 4] = [0, 4, 5, 6];
+
+/// Calls `each` with the number of every row, its operation and its lane. Rows are in order of colours, which begin at `starts`.
+fn each_row(starts: &[usize], mut each: impl FnMut(usize, usize, usize)) {
+    let mut first = 0;
+    for color in starts.windows(2) {
+        (color[0]..color[1]).enumerate().for_each(|(k, row)| each(row, first + k / LANES, k % LANES));
+        first += (color[1] - color[0]).div_ceil(LANES);
+    }
+}
+
+impl Pushes {
+    /// Makes room for so many contacts.
+    pub fn reserve(&mut self, contacts: usize) {
+        self.table.reserve(table_for(contacts));
+        self.list.reserve(contacts);
+    }
+
+    /// Remembers those of all rows that push and are soft.
+    pub fn take(&mut self, rows: &[Row<4, PARAMS>], starts: &[usize], memory: &[[F8; MEMORY]]) {
+        self.list.clear();
+        self.table.clear();
+        self.table.resize(table_for(rows.len()), ([0; 4], NONE));
+        each_row(starts, |row, op, lane| {
+            let push = PLACES.map(|place| memory[op][place].0[lane]);
+            if push[0] > 0.0 && rows[row].params[PARAMS - 1] > 0.0 {
+                let particles = rows[row].particles;
+                let place = self.place(&particles);
+                self.table[place] = (particles, self.list.len() as u32);
+                self.list.push(push);
+            }
+        });
+    }
+
+    /// Gives the rows that were there before theirs.
+    pub fn give(&self, rows: &[Row<4, PARAMS>], starts: &[usize], memory: &mut [[F8; MEMORY]]) {
+        if self.list.is_empty() {
+            return;
+        }
+        each_row(starts, |row, op, lane| {
+            let (_, number) = self.table[self.place(&rows[row].particles)];
+            if number != NONE {
+                for (place, value) in PLACES.into_iter().zip(self.list[number as usize]) {
+                    memory[op][place].0[lane] = value;
+                }
+            }
+        });
+    }
+
+    /// Where a contact is in the table, or would be.
+    fn place(&self, particles: &[u32; 4]) -> usize {
+        let mixed = particles.iter().fold(0u64, |mixed, &particle| {
+            let mixed = (mixed ^ particle as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            mixed ^ (mixed >> 29)
+        });
+        let mask = self.table.len() - 1;
+        let mut place = mixed as usize & mask;
+        while self.table[place].1 != NONE && self.table[place].0 != *particles {
+            place = (place + 1) & mask;
+        }
+        place
+    }
+}
+
+/// At most half of the table is full.
+fn table_for(contacts: usize) -> usize {
+    (2 * contacts).next_power_of_two()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(i: u32, soft: f32) -> Row<4, PARAMS> {
+        let mut params = [0.0; PARAMS];
+        params[PARAMS - 1] = soft;
+        Row { particles: [i, i + 7, 3 * i, 100 + i], params }
+    }
+
+    #[test]
+    fn contacts_find_their_push_again_in_another_order() {
+        let rows: Vec<_> = (0..21).map(|i| row(i, if i == 4 { 0.0 } else { 0.3 })).collect();
+        let starts = [0, 10, 21];
+        let mut memory = vec![[F8([0.0; LANES]); MEMORY]; 4];
+        each_row(&starts, |row, op, lane| {
+            PLACES
+                .iter()
+                .enumerate()
+                .for_each(|(k, &place)| memory[op][place].0[lane] = (10 * row + k) as f32);
+        });
+        let mut pushes = Pushes::default();
+        pushes.take(&rows, &starts, &memory);
+        // The last one is new.
+        let after: Vec<_> = (0..22).rev().map(|i| row(i, 0.3)).collect();
+        let mut found = vec![[F8([0.0; LANES]); MEMORY]; 3];
+        pushes.give(&after, &[0, 22], &mut found);
+        each_row(&[0, 22], |k, op, lane| {
+            let before = 21 - k;
+            // The first did not push, the fifth was not soft.
+            let known = !matches!(before, 0 | 4 | 21);
+            for (i, place) in PLACES.into_iter().enumerate() {
+                let expected = if known { (10 * before + i) as f32 } else { 0.0 };
+                assert_eq!(found[op][place].0[lane], expected, "{before}");
+            }
+        });
+    }
+}
