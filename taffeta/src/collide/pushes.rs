@@ -33,9 +33,14 @@ impl Pushes {
         self.list.reserve(contacts);
     }
 
+    /// Forgets all.
+    pub fn forget(&mut self) {
+        self.list.clear();
+    }
+
     /// Remembers those of all rows that push and are soft.
     pub fn take(&mut self, rows: &[Row<4, PARAMS>], starts: &[usize], memory: &[[F8; MEMORY]]) {
-        self.list.clear();
+        self.forget();
         self.table.clear();
         self.table.resize(table_for(rows.len()), ([0; 4], NONE));
         each_row(starts, |row, op, lane| {

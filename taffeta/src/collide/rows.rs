@@ -66,6 +66,8 @@ pub struct Rows {
     next: Vec<usize>,
     sorted: Vec<Row<4, PARAMS>>,
     particles: usize,
+    /// Whether any is soft: others have nothing to remember.
+    soft: bool,
     before: Pushes,
 }
 
@@ -81,6 +83,7 @@ impl Rows {
             next: Vec::new(),
             sorted: Vec::new(),
             particles,
+            soft: false,
             before: Pushes::default(),
         }
     }
@@ -117,7 +120,10 @@ impl Rows {
         friction: impl Fn(&ContactRow) -> f32,
         soft: impl Fn(&ContactRow) -> bool,
     ) {
-        self.before.take(&self.sorted, &self.starts, self.sweep.multipliers());
+        self.before.forget();
+        if std::mem::take(&mut self.soft) {
+            self.before.take(&self.sorted, &self.starts, self.sweep.multipliers());
+        }
         self.paint(rows);
         let next = &mut self.next;
         next.clear();
@@ -128,6 +134,7 @@ impl Rows {
         for (row, &color) in rows.iter().zip(&self.color) {
             let ([a, b, c, d], [x, y, z]) = (row.weights, row.normal);
             let softness = if soft(row) { SOFTNESS } else { 0.0 };
+            self.soft |= softness > 0.0;
             let params = [0.0, a, b, c, d, x, y, z, row.gap, friction(row), softness];
             self.sorted[next[color as usize]] = Row { particles: row.particles, params };
             next[color as usize] += 1;
@@ -182,7 +189,9 @@ impl Rows {
 
     /// Moves particles as the contacts did that are known from the substep before.
     pub fn push_as_before(&mut self, team: &mut Team, level: SimdLevel, x: &mut [Particle]) {
-        self.sweep.run(team, level, x, Again, Keep::ALL);
+        if self.soft {
+            self.sweep.run(team, level, x, Again, Keep::ALL);
+        }
     }
 
     /// Pushes sides apart that are too near, in a substep of `h` seconds, and rubs them.
