@@ -38,11 +38,17 @@ impl Worker<'_> {
         }
     }
 
-    /// Waits until every member has arrived as often as this one.
+    /// How often this member has arrived since the team was made.
     #[inline]
-    pub fn wait(&self) {
+    pub fn arrivals(&self) -> usize {
+        self.barrier.arrivals[self.index].0.load(Ordering::Relaxed)
+    }
+
+    /// Waits until every other member has arrived so many times.
+    #[inline]
+    pub fn wait(&self, times: usize) {
         if self.count > 1 {
-            self.barrier.wait(self.index, self.count);
+            self.barrier.wait(self.index, self.count, times);
         }
     }
 
@@ -56,7 +62,7 @@ impl Worker<'_> {
     }
 }
 
-/// A spinning barrier. Each member counts how often it has come; it goes on when all others have come as often.
+/// A spinning barrier. Each member counts how often it has come; where it waits, it goes on when all others have come often enough.
 ///
 /// Every count has cache lines of its own: between two cores far apart a line takes some hundred nanoseconds, and this
 /// way it has to go only once.
@@ -77,13 +83,11 @@ impl Barrier {
         own.store(own.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     }
 
-    fn wait(&self, index: usize, count: usize) {
-        let times = self.arrivals[index].0.load(Ordering::Relaxed);
+    fn wait(&self, index: usize, count: usize, times: usize) {
         for other in (0..count).filter(|&other| other != index) {
-            // Nobody can be more than one ahead, so "not behind" is "equal or one more".
             spin_until(|| {
-                let theirs = self.arrivals[other].0.load(Ordering::Acquire);
-                theirs == times || theirs == times.wrapping_add(1)
+                let ahead = self.arrivals[other].0.load(Ordering::Acquire).wrapping_sub(times);
+                ahead as isize >= 0
             });
         }
     }
@@ -364,6 +368,41 @@ impl Team {
         });
     }
 
+    /// Calls `work(item, part, own)` for every item, where `part` is its range of `all`, one of `ranges`. Each member has the items whose ranges are in its
+    /// share, so that it keeps what it worked on last; `own` is what it has for itself, one of `members`, of which there are enough.
+    ///
+    /// # Panics
+    /// If the ranges overlap, or are not in order.
+    pub fn for_each_part<T: Send, U: Send, M: Send>(
+        &mut self,
+        items: &mut [T],
+        ranges: &[Range<usize>],
+        all: &mut [U],
+        members: &mut [M],
+        work: impl Fn(&mut T, &mut [U], &mut M) + Sync,
+    ) {
+        assert!(members.len() >= self.count(), "one for each member of the team");
+        let end = ranges.iter().fold(0, |end, range| {
+            assert!(end <= range.start && range.start <= range.end, "parts overlap");
+            range.end
+        });
+        assert!(end <= all.len() && items.len() == ranges.len());
+        let (items, all, members) = (Shared::new(items), Shared::new(all), Shared::new(members));
+        self.run(|worker| {
+            // SAFETY: in bounds as asserted, and every member has an index of its own.
+            let own = unsafe { &mut *members.at(worker.index) };
+            for (i, range) in ranges.iter().enumerate() {
+                let share = (range.start + range.end) * worker.count / (2 * end).max(1);
+                if share.min(worker.count - 1) == worker.index {
+                    // SAFETY: in bounds, and the middle of a range is in the share of one member.
+                    let item = unsafe { &mut *items.at(i) };
+                    // SAFETY: in bounds, and ranges do not overlap, as asserted.
+                    work(item, unsafe { all.part(range.clone()) }, own);
+                }
+            }
+        });
+    }
+
     /// Cuts `items` into one piece a member (in multiples of `grain`) and calls `work(first index, piece)`.
     pub fn for_each_chunk<T: Send>(
         &mut self,
@@ -485,6 +524,20 @@ mod tests {
     }
 
     #[test]
+    fn every_part_is_handed_out_once() {
+        let ranges = [0..10, 10..30, 35..35, 40..41];
+        for count in [1, 2, 3, 8] {
+            let (mut items, mut all, mut members) = ([0; 4], [0; 50], vec![(); count]);
+            Team::new(count).for_each_part(&mut items, &ranges, &mut all, &mut members, |item, part, _| {
+                *item += 1;
+                part.iter_mut().for_each(|one| *one += 1);
+            });
+            assert_eq!(items, [1; 4]);
+            assert!((0..50).all(|i| all[i] == ranges.iter().any(|range| range.contains(&i)) as i32));
+        }
+    }
+
+    #[test]
     fn a_barrier_separates_phases() {
         let mut team = Team::new(3);
         let phase = AtomicUsize::new(0);
@@ -492,10 +545,10 @@ mod tests {
             for round in 0..100 {
                 assert_eq!(phase.load(Ordering::SeqCst) / worker.count, round);
                 worker.arrive();
-                worker.wait();
+                worker.wait(worker.arrivals());
                 phase.fetch_add(1, Ordering::SeqCst);
                 worker.arrive();
-                worker.wait();
+                worker.wait(worker.arrivals());
             }
         });
         assert_eq!(phase.load(Ordering::SeqCst), 300);

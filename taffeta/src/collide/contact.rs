@@ -76,23 +76,32 @@ impl Contacts {
         self.last.fill(0.0);
     }
 
-    /// Runs a kernel over the particles of a cloth. Says whether it changed anything.
-    fn run(
+    /// Runs the kernel of each cloth over its particles. Says whether that changed anything.
+    fn run<K: ParticleKernel>(
         &mut self,
         (team, level): (&mut Team, SimdLevel),
-        cloth: &ClothPart,
+        model: &Model,
         start: Option<&[Particle]>,
         x: &mut [Particle],
-        kernel: impl ParticleKernel + Sync,
+        kernel: impl Fn(&ClothPart) -> K + Sync,
     ) -> bool {
-        let vertices = cloth.vertices.clone();
-        let (push, body) = (&mut self.push[vertices.clone()], &mut self.body[vertices.clone()]);
-        let start = start.map(|start| &start[vertices.clone()]);
         let changed = AtomicBool::new(false);
-        team.for_each_chunk3(&mut x[vertices], push, body, GRAIN, |first, x, push, body| {
-            let start = start.map(|start| &start[first..first + x.len()]);
-            if (Contacting { x, start, push, body }).run(level, kernel) {
-                changed.store(true, Ordering::Relaxed);
+        // All cloths at once, so that each member has the particles that it has everywhere else.
+        let count = model.particles();
+        let (x, push, body) = (&mut x[..count], &mut self.push[..count], &mut self.body[..count]);
+        team.for_each_chunk3(x, push, body, GRAIN, |first, x, push, body| {
+            let share = first..first + x.len();
+            for cloth in &model.cloths {
+                let range = share.start.max(cloth.vertices.start)..share.end.min(cloth.vertices.end);
+                if range.is_empty() {
+                    continue;
+                }
+                let start = start.map(|start| &start[range.clone()]);
+                let own = range.start - first..range.end - first;
+                let (x, push, body) = (&mut x[own.clone()], &mut push[own.clone()], &mut body[own]);
+                if (Contacting { x, start, push, body }).run(level, kernel(cloth)) {
+                    changed.store(true, Ordering::Relaxed);
+                }
             }
         });
         changed.into_inner()
@@ -108,9 +117,7 @@ impl Contacts {
         x: &mut [Particle],
     ) {
         if bodies.iter().any(Body::has_distances) {
-            for cloth in &model.cloths {
-                self.run((team, level), cloth, None, x, Push { bodies, margin: cloth.margin });
-            }
+            self.run((team, level), model, None, x, |cloth| Push { bodies, margin: cloth.margin });
         }
     }
 
@@ -187,9 +194,8 @@ impl Contacts {
         x: &mut [Particle],
     ) {
         if bodies.iter().any(Body::has_distances) {
-            for cloth in &model.cloths {
-                self.run((team, level), cloth, Some(start), x, Rub { bodies, friction: cloth.friction });
-            }
+            let kernel = |cloth: &ClothPart| Rub { bodies, friction: cloth.friction };
+            self.run((team, level), model, Some(start), x, kernel);
         }
     }
 
@@ -205,8 +211,7 @@ impl Contacts {
         everywhere: bool,
     ) -> bool {
         let kernel = Inside { bodies, deep, everywhere };
-        bodies.iter().any(Body::has_distances)
-            && model.cloths.iter().any(|cloth| self.run((team, level), cloth, None, x, kernel))
+        bodies.iter().any(Body::has_distances) && self.run((team, level), model, None, x, |_| kernel)
     }
 
     /// Moves particles out of colliders that came at them faster than one margin in a substep, without giving them
@@ -220,13 +225,8 @@ impl Contacts {
         bodies: &[Body],
         x: &mut [Particle],
     ) -> bool {
-        let mut any = false;
-        if bodies.iter().any(|body| body.moved() && body.has_distances()) {
-            for cloth in &model.cloths {
-                any |= self.run((team, level), cloth, None, x, Clear { bodies, margin: cloth.margin });
-            }
-        }
-        any
+        bodies.iter().any(|body| body.moved() && body.has_distances())
+            && self.run((team, level), model, None, x, |cloth| Clear { bodies, margin: cloth.margin })
     }
 }
 

@@ -10,6 +10,7 @@
 //! one lane. The strips are always eight, whatever the machine, so the order of solving is too.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::Row;
 use crate::lanes::{LANES, SimdLevel};
@@ -20,8 +21,8 @@ use crate::wide::{Block, BlockIndex, F8, Particle, Strips, Sweep, load_blocks, s
 /// How the particles of one grid are laid out in strips.
 #[derive(Clone, Debug)]
 pub struct StripMap {
-    /// Particle (row, column) of the strip space is `first + row · row_stride + column · column_stride`.
-    first: usize,
+    /// The grid's particles. Number (row, column) of the strip space is `row · row_stride + column · column_stride` among them.
+    range: Range<usize>,
     row_stride: usize,
     column_stride: usize,
     width: usize,
@@ -52,23 +53,24 @@ impl StripMap {
             for j in 0..width {
                 lanes.push(std::array::from_fn(|lane| {
                     let column = lane * width + j;
-                    let particle = first + row * row_stride + column * column_stride;
+                    let particle = row * row_stride + column * column_stride;
                     if column < columns { particle as u32 } else { NONE }
                 }));
             }
         }
-        Some(StripMap { first, row_stride, column_stride, width, index: BlockIndex::new(lanes) })
+        let range = first..first + rows * columns;
+        Some(StripMap { range, row_stride, column_stride, width, index: BlockIndex::new(lanes) })
     }
 
     fn coordinates(&self, particle: u32) -> (usize, usize) {
-        let i = particle as usize - self.first;
+        let i = particle as usize - self.range.start;
         let (row, column) = (i / self.row_stride, i / self.column_stride);
         if self.column_stride == 1 { (row, i % self.row_stride) } else { (i % self.column_stride, column) }
     }
 
-    /// The grid's first particle.
-    pub fn first(&self) -> usize {
-        self.first
+    /// The grid's particles.
+    pub fn range(&self) -> Range<usize> {
+        self.range.clone()
     }
 
     /// How many blocks there are.
@@ -76,16 +78,16 @@ impl StripMap {
         self.index.len()
     }
 
-    /// Copies the grid's particles into blocks.
-    pub fn load(&self, team: &mut Team, level: SimdLevel, particles: &[Particle], blocks: &mut [Block]) {
+    /// Copies the grid's particles into blocks; `x` has no others.
+    pub fn load(&self, team: &mut Team, level: SimdLevel, x: &[Particle], blocks: &mut [Block]) {
         team.for_each_chunk(blocks, self.width, |start, part| {
-            load_blocks(level, particles, self.index.part(start..start + part.len()), part);
+            load_blocks(level, x, self.index.part(start..start + part.len()), part);
         });
     }
 
-    /// Copies the blocks' positions back.
-    pub fn store(&self, team: &mut Team, level: SimdLevel, blocks: &[Block], particles: &mut [Particle]) {
-        store_blocks(team, level, blocks, &self.index, particles);
+    /// Copies the blocks' positions back; `x` has the grid's particles and no others.
+    pub fn store(&self, team: &mut Team, level: SimdLevel, blocks: &[Block], x: &mut [Particle]) {
+        store_blocks(team, level, blocks, &self.index, x);
     }
 
     /// Arranges constraints as operations on blocks.
@@ -198,10 +200,10 @@ mod tests {
                     .collect();
                 let mut team = Team::new(2);
                 let mut blocks = vec![Block::default(); map.blocks()];
-                map.load(&mut team, level, &before, &mut blocks);
+                map.load(&mut team, level, &before[3..], &mut blocks);
                 let mut after = before.clone();
                 after.iter_mut().skip(3).for_each(|p| p.p = [-1.0; 3]);
-                map.store(&mut team, level, &blocks, &mut after);
+                map.store(&mut team, level, &blocks, &mut after[3..]);
                 assert_eq!(before, after);
             }
         }

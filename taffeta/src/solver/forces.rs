@@ -62,7 +62,7 @@ impl Forces {
         for (grid, sums) in constraints.grids.iter_mut().zip(sums) {
             team.for_each_chunk(sums, GRAIN, |_, sums| sums.fill(Block::default()));
             grid.sweeps.accumulate(team, level, &mut grid.blocks, sums, family, blend);
-            grid.map.store(team, level, sums, force);
+            grid.map.store(team, level, sums, &mut force[grid.map.range()]);
         }
         let h2 = substep.h * substep.h;
         team.for_each_chunk(substep.x, GRAIN, |first, x| {

@@ -139,7 +139,7 @@ impl Implicit {
         for (grid, sums) in constraints.grids.iter_mut().zip(sums) {
             team.for_each_chunk(sums, GRAIN, |_, sums| sums.fill(Block::default()));
             grid.sweeps.accumulate(team, level, &mut grid.blocks, sums, Forces, Blend::PLAIN);
-            grid.map.store(team, level, sums, force);
+            grid.map.store(team, level, sums, &mut force[grid.map.range()]);
         }
     }
 

@@ -76,7 +76,7 @@ impl Jacobi {
         count(&mut counts, 1, &model.isometric);
         count(&mut counts, 1, &model.triangle_bend);
         let len = model.items();
-        let in_strips = |start| constraints.grids.iter().any(|grid| grid.map.first() == start);
+        let in_strips = |start| constraints.grids.iter().any(|grid| grid.map.range().start == start);
         let vertices = model.cloths.iter().map(|cloth| cloth.vertices.clone());
         let loose: Vec<_> = vertices.filter(|range| !in_strips(range.start)).collect();
         let grids = constraints.grids.iter().map(|grid| Scratch::new(grid.map.blocks())).collect();
@@ -113,6 +113,7 @@ impl Jacobi {
             *sum = Particle { p: [0.0; 3], w: 1.0 / *split };
         }
         for (grid, scratch) in self.constraints.grids.iter().zip(&mut self.grids) {
+            let sums = &sums[grid.map.range()];
             grid.map.load(substep.team, substep.level, sums, &mut scratch.sums);
         }
     }
@@ -143,7 +144,7 @@ impl Jacobi {
             ));
             grid.sweeps.tie(team, level, &mut grid.blocks, family);
             if collide || last {
-                grid.map.store(team, level, &grid.blocks, substep.x);
+                grid.map.store(team, level, &grid.blocks, &mut substep.x[grid.map.range()]);
             }
         }
         if !self.loose.is_empty() {

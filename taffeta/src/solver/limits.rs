@@ -59,11 +59,11 @@ impl Limits {
         }
         let (team, level) = (&mut *substep.team, substep.level);
         for grid in &mut self.grids {
-            grid.map.load(team, level, substep.x, &mut grid.blocks);
+            grid.map.load(team, level, &substep.x[grid.map.range()], &mut grid.blocks);
             for _ in 0..self.passes {
                 grid.sweep.run(team, level, &mut grid.blocks, Project, Keep::NOTHING);
             }
-            grid.map.store(team, level, &grid.blocks, substep.x);
+            grid.map.store(team, level, &grid.blocks, &mut substep.x[grid.map.range()]);
         }
         for _ in 0..self.passes {
             self.rest.run(team, level, substep.x, Project, Keep::NOTHING);

@@ -3,6 +3,8 @@
 //! Regular grids are swept in strips, everything else particle by particle. What is done to each
 //! constraint is a [`Family`] of kernels, one for each kind: projections with compliance, rigid ones, forces.
 
+use std::ops::Range;
+
 use super::Substep;
 use super::palette::Palette;
 use crate::color::{Phantoms, Row, Splitting, StripMap, gathered_sweep};
@@ -16,7 +18,7 @@ use crate::step::Stage;
 use crate::wide::{Blend, Block, Gathered, Keep, Kernel, Layout, Particle, Strips, Sweep};
 
 /// One kernel for each kind of constraint.
-pub trait Family: Copy {
+pub trait Family: Copy + Sync {
     /// For springs.
     fn distance(&self) -> impl Kernel<2, 2, 1>;
     /// For dihedral hinges.
@@ -228,6 +230,9 @@ pub struct GridCloth {
     pub sweeps: Sweeps<OnStrips>,
 }
 
+/// How many of the largest grids each member of a team must have room for in its share, or one of them has too much to do.
+const MANY_GRIDS: usize = 4;
+
 /// Whether constraints have the compliance of the fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compliance {
@@ -246,6 +251,10 @@ pub const RIGID: f32 = 1e-7;
 pub struct Arrangement {
     /// The regular grids.
     pub grids: Vec<GridCloth>,
+    /// The particles of each.
+    ranges: Vec<Range<usize>>,
+    /// Teams of one, one for each member of the team, for members that solve whole grids.
+    alone: Vec<Team>,
     /// All cloths that are not regular grids.
     pub rest: Sweeps<OnParticles>,
     /// With phantom vertices: the particles that `rest` works on.
@@ -269,7 +278,7 @@ impl Arrangement {
             }
             _ => (rows.colored(model.particles(), &Palette::new(model, params.coloring)?), None),
         };
-        Ok(Arrangement { grids: Vec::new(), rest, phantoms })
+        Ok(Arrangement { grids: Vec::new(), ranges: Vec::new(), alone: Vec::new(), rest, phantoms })
     }
 
     /// Arranges the constraints of `model`.
@@ -288,7 +297,8 @@ impl Arrangement {
             }
         }
         let rest = rest.colored(model.particles(), &Palette::Best);
-        Arrangement { grids, rest, phantoms: None }
+        let ranges = grids.iter().map(|grid| grid.map.range()).collect();
+        Arrangement { grids, ranges, alone: Vec::new(), rest, phantoms: None }
     }
 
     /// Copies the grids' particles into their strips, and all particles to their phantoms.
@@ -297,38 +307,59 @@ impl Arrangement {
             phantoms.load(team, x);
         }
         for grid in &mut self.grids {
-            grid.map.load(team, level, x, &mut grid.blocks);
+            grid.map.load(team, level, &x[grid.map.range()], &mut grid.blocks);
         }
     }
 
-    /// Copies the strips, and what phantoms stand for, back to the particles.
-    pub fn store(&self, team: &mut Team, level: SimdLevel, x: &mut [Particle]) {
-        if let Some(phantoms) = &self.phantoms {
-            phantoms.store(team, x);
-        }
-        for grid in &self.grids {
-            grid.map.store(team, level, &grid.blocks, x);
-        }
-    }
-
-    /// Solves every constraint once, in place: grids in their strips, the rest in `x` or on its phantoms.
-    pub fn iterate<F: Family>(
+    /// Solves every constraint once, in place: grids in their strips, the rest in `x` or on its phantoms. These are `load`ed from `x` before, and `store`d
+    /// there afterwards, if they are to be.
+    fn iterate<F: Family>(
         &mut self,
-        team: &mut Team,
-        level: SimdLevel,
+        (team, level): (&mut Team, SimdLevel),
         x: &mut [Particle],
         family: F,
         keep: Keep,
+        [load, store]: [bool; 2],
     ) {
-        for grid in &mut self.grids {
-            grid.sweeps.iterate(team, level, &mut grid.blocks, family, keep);
-        }
-        match &mut self.phantoms {
-            Some(phantoms) => {
-                self.rest.iterate(team, level, &mut phantoms.x, family, keep);
-                phantoms.average(team);
+        self.each_grid(team, x, |grid, team, x| {
+            if load {
+                grid.map.load(team, level, x, &mut grid.blocks);
             }
-            None => self.rest.iterate(team, level, x, family, keep),
+            grid.sweeps.iterate(team, level, &mut grid.blocks, family, keep);
+            if store {
+                grid.map.store(team, level, &grid.blocks, x);
+            }
+        });
+        let Some(phantoms) = &mut self.phantoms else {
+            return self.rest.iterate(team, level, x, family, keep);
+        };
+        if load {
+            phantoms.load(team, x);
+        }
+        self.rest.iterate(team, level, &mut phantoms.x, family, keep);
+        phantoms.average(team);
+        if store {
+            phantoms.store(team, x);
+        }
+    }
+
+    /// Calls `work(grid, team, particles)` for every grid. Where there are several, each member of the team does whole ones by itself: there is nothing to wait for.
+    fn each_grid(
+        &mut self,
+        team: &mut Team,
+        x: &mut [Particle],
+        work: impl Fn(&mut GridCloth, &mut Team, &mut [Particle]) + Sync,
+    ) {
+        let Arrangement { grids, ranges, alone, .. } = self;
+        let largest = ranges.iter().map(|range| range.len()).max().unwrap_or(0);
+        let all: usize = ranges.iter().map(|range| range.len()).sum();
+        if team.count() > 1 && all >= MANY_GRIDS * largest * team.count() {
+            alone.resize_with(team.count(), || Team::new(1));
+            team.for_each_part(grids, ranges, x, alone, |grid, x, alone| work(grid, alone, x));
+            return;
+        }
+        for (grid, range) in grids.iter_mut().zip(ranges) {
+            work(grid, team, &mut x[range.clone()]);
         }
     }
 
@@ -341,14 +372,9 @@ impl Arrangement {
         let collide = substep.touching();
         for iteration in 0..substep.iterations {
             let (team, level) = (&mut *substep.team, substep.level);
-            if iteration == 0 || collide {
-                self.load(team, level, substep.x);
-            }
             let keep = Keep::within(iteration, substep.iterations, substep.measure);
-            self.iterate(team, level, substep.x, family, keep);
-            if iteration + 1 == substep.iterations || collide {
-                self.store(team, level, substep.x);
-            }
+            let copy = [iteration == 0 || collide, iteration + 1 == substep.iterations || collide];
+            self.iterate((team, level), substep.x, family, keep, copy);
             substep.clock.lap(Stage::Solve);
             if collide {
                 substep.collide();

@@ -15,9 +15,15 @@ pub(super) struct Share {
     all: Range<usize>,
     /// Operations whose cells no other member touches in any colour.
     pub own: Range<usize>,
+    /// Of how many colours all others must have done their borders before this one can be begun.
+    pub after: usize,
 }
 
 impl Share {
+    fn new(all: Range<usize>) -> Self {
+        Share { own: all.clone(), all, after: 0 }
+    }
+
     /// Those that others may have to wait for.
     pub fn border(&self) -> [Range<usize>; 2] {
         [self.all.start..self.own.start, self.own.end..self.all.end]
@@ -37,6 +43,18 @@ pub(super) struct Division {
     sorted: Vec<f32>,
     /// Who touches each cell: nobody, a member (counted from 1), or [`SEVERAL`].
     who: Vec<u16>,
+    /// Who touched each cell last.
+    last: Vec<Touch>,
+}
+
+/// Who touched a cell last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Touch {
+    member: u32,
+    /// How many colours are done when it has.
+    after: u32,
+    /// The same of the last one else.
+    before: u32,
 }
 
 const UNKNOWN: f32 = -1.0;
@@ -55,6 +73,7 @@ impl Division {
         self.places.reserve(ops);
         self.sorted.reserve(ops);
         self.who.reserve(cells);
+        self.last.reserve(cells);
     }
 
     /// Divides the operations of every colour among so many members, unless that is done.
@@ -71,18 +90,19 @@ impl Division {
         self.members = members;
         self.shares.clear();
         if members == 1 {
-            let share = |color: &[usize]| Share { all: color[0]..color[1], own: color[0]..color[1] };
+            let share = |color: &[usize]| Share::new(color[0]..color[1]);
             self.shares.extend(colors.windows(2).map(share));
             return;
         }
-        self.place(ops, colors, cells);
+        self.find(ops, colors, cells);
         self.cut(colors);
         self.own(ops, cells);
+        self.order(ops, cells);
     }
 
     /// Finds where operations are. Every colour goes through the cloth in about the same order, but not all of them
     /// everywhere: what the first colours touch tells where those of later ones are.
-    fn place<O: Layout<N>, const N: usize>(&mut self, ops: &[O], colors: &[usize], cells: usize) {
+    fn find<O: Layout<N>, const N: usize>(&mut self, ops: &[O], colors: &[usize], cells: usize) {
         let Division { cells: known, places, .. } = self;
         known.clear();
         known.resize(cells, UNKNOWN);
@@ -120,7 +140,7 @@ impl Division {
                     Some(&limit) => begin + partition(&places[begin..color[1]], limit),
                     None => color[1],
                 };
-                shares.push(Share { all: begin..end, own: begin..end });
+                shares.push(Share::new(begin..end));
                 begin = end;
             }
         }
@@ -151,6 +171,26 @@ impl Division {
                 }
             }
             share.own = own;
+        }
+    }
+
+    /// Finds what has to be waited for.
+    fn order<O: Layout<N>, const N: usize>(&mut self, ops: &[O], cells: usize) {
+        let Division { members, shares, last, .. } = self;
+        last.clear();
+        last.resize(cells, Touch::default());
+        for (color, shares) in shares.chunks_mut(*members).enumerate() {
+            for (member, share) in shares.iter_mut().enumerate() {
+                for i in share.border().into_iter().flatten() {
+                    ops[i].each_cell(|cell| {
+                        let Touch { member: by, after, before } = last[cell];
+                        let (other, known) =
+                            if by == member as u32 { (before, before) } else { (after, after) };
+                        share.after = share.after.max(other as usize);
+                        last[cell] = Touch { member: member as u32, after: color as u32 + 1, before: known };
+                    });
+                }
+            }
         }
     }
 

@@ -418,9 +418,10 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
                     }
                 }
             };
-            for (color, share) in division.of(worker).enumerate() {
-                if color > 0 {
-                    worker.wait();
+            let begin = worker.arrivals();
+            for share in division.of(worker) {
+                if share.after > 0 {
+                    worker.wait(begin.wrapping_add(share.after));
                 }
                 share.border().into_iter().for_each(work);
                 worker.arrive();
