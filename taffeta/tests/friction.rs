@@ -125,22 +125,22 @@ fn cloth_slides_down_a_mesh_with_the_right_acceleration_or_holds() {
     assert!(creep < 1e-3, "{creep} m in 5 s");
 }
 
+/// Wherever it falls from: each height makes other folds.
 #[test]
 fn cloth_comes_to_rest_on_a_sphere() {
-    let cloth = Cloth { position: [0.0, 0.56, 0.0], margin: Some(0.008), ..grid_cloth([1.0, 1.0], [64, 64]) };
-    let ball = Collider { radius: 0.5, friction: Some(0.4), ..Collider::default() };
-    let mut scene = Scene { cloth: vec![cloth], collider: vec![ball], ..Scene::default() };
-    scene.simulation.substeps = 20;
-    let mut sim = Simulation::new(&scene).unwrap();
-    run(&mut sim, 300);
-    // What lies on the ball rests. Of the lips between the folds, which touch nothing, some still swing.
-    let length = |[x, y, z]: [f32; 3]| (x * x + y * y + z * z).sqrt();
-    let mut fastest = [0.0f32; 2];
-    for (x, &[a, b, c, _]) in sim.state().x.iter().zip(&sim.state().v).take(sim.model().particles()) {
-        let free = length(x.p) > 0.5 + 1.2 * 0.008;
-        fastest[free as usize] = fastest[free as usize].max(length([a, b, c]));
+    for step in 0..8 {
+        let height = 0.556 + 0.00125 * step as f32;
+        let cloth =
+            Cloth { position: [0.0, height, 0.0], margin: Some(0.008), ..grid_cloth([1.0, 1.0], [64, 64]) };
+        let ball = Collider { radius: 0.5, friction: Some(0.4), ..Collider::default() };
+        let mut scene = Scene { cloth: vec![cloth], collider: vec![ball], ..Scene::default() };
+        scene.simulation.substeps = 20;
+        let mut sim = Simulation::new(&scene).unwrap();
+        run(&mut sim, 300);
+        let speeds = sim.state().v[..sim.model().particles()].iter();
+        let fastest = speeds.map(|&[x, y, z, _]| x.hypot(y).hypot(z)).fold(0.0, f32::max);
+        println!("from {height} m: {fastest} m/s, {} J", sim.energies().kinetic);
+        assert!(fastest < 0.005, "from {height} m: {fastest} m/s");
+        assert_eq!((sim.intersecting_pairs(), sim.penetrating_vertices()), (0, 0));
     }
-    println!("{fastest:?} m/s, {} J", sim.energies().kinetic);
-    assert!(fastest[0] < 0.005 && fastest[1] < 0.03, "{fastest:?} m/s");
-    assert_eq!((sim.intersecting_pairs(), sim.penetrating_vertices()), (0, 0));
 }

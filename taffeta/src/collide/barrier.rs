@@ -185,7 +185,12 @@ impl Barrier {
 
     /// How often contacts should be gone through in an iteration: more often in piles.
     pub fn passes(&self) -> u32 {
-        if self.rows.len() > self.items { 6 } else { 2 }
+        if self.piled() { 6 } else { 2 }
+    }
+
+    /// Whether layers lie on layers nearly everywhere.
+    fn piled(&self) -> bool {
+        self.rows.len() > self.items
     }
 
     /// Whether there are contacts to solve.
@@ -343,9 +348,10 @@ impl Barrier {
                 self.work.stopped += 1;
                 self.work.late += left.pins;
                 self.work.forced += self.want(x, now.model.particles());
-                // They have no room left where they are.
-                self.ready =
-                    clamped.outside as f32 <= MANY * now.model.particles() as f32 && left.colliders == 0;
+                // They have no room left where they are: what stands at a wall that is not there any more keeps a fold swinging for ever. In a pile some always
+                // do, and cannot go anywhere.
+                let most = if self.piled() { MANY * now.model.particles() as f32 } else { 0.0 };
+                self.ready = clamped.outside as f32 <= most && left.colliders == 0;
                 return;
             }
             round += 1;
