@@ -32,6 +32,7 @@ use crate::wide::Particle;
 
 mod clamp;
 mod collect;
+mod judge;
 mod measure;
 mod spread;
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::wide::{F8, Particle};
 
 /// Patches in one piece of work, and pairs of patches.
 const BATCH: usize = 8;
-pub(super) const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 128;
 /// Near patches are searched for so many times as far ahead as the plan goes.
 const AHEAD: f32 = 8.0;
 
@@ -84,7 +84,7 @@ pub(super) struct Partners {
     apart: f32,
     /// How far two sides are expected to go against each other now, m: in a substep at first, then in the whole plan.
     pub slack: f32,
-    /// Pairs below this distance when they were collected may matter now, m; none if zero.
+    /// Pairs below this distance when they were collected may matter now, m; none, or there are none, if zero.
     pub far: f32,
     /// Whether their pairs have to be collected anew.
     stale: bool,
@@ -451,7 +451,11 @@ impl Collection {
                     continue;
                 }
                 partners.far = need + partners.used;
-                if partners.far > partners.limit {
+                if partners.far <= partners.limit {
+                    if partners.counts == [0; 2] {
+                        partners.far = 0.0;
+                    }
+                } else {
                     (partners.far, partners.stale) = (need, true);
                     stale = true;
                     if partners.link != NONE {

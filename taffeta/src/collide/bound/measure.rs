@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use glam::{DVec3, Vec3};
 
 use super::collect::{Collection, KINDS};
+use super::judge::{APART, CONTACT, JUDGED, Judge, Verdict};
 use super::{ContactRow, NEAR, Settings, USUAL_ROWS, USUAL_SLABS, lower};
 use crate::collide::proximity::{self, Kind};
 use crate::collide::soup::Soup;
@@ -19,13 +20,8 @@ const TINY: f32 = 1e-3;
 const CLOSE: f32 = -1.0;
 /// Marks a distance that single precision cannot give well.
 const UNSURE: f32 = -1.0;
-/// A slab may be narrower by this than it could be, if it lets its sides go on.
-const PAST: f32 = 0.1;
-/// Two sides that go past each other at more than this part of their gap are no contact, if the direction between them is another by a cosine below this.
-const PASSING: f32 = 0.4;
-const ASLANT: f32 = 0.95;
 /// Two sides that are expected to be left with less than this part of their distance are kept apart by a slab.
-const LEFT: f32 = 0.25;
+pub(super) const LEFT: f32 = 0.25;
 
 /// Room for so many pairs that one piece of work looks at: usually enough.
 const MEASURED: usize = 8192;
@@ -92,7 +88,7 @@ impl StencilKernel<2, 3> for Leaves {
 
 /// The direction from the second side to the first, by the weights of their closest points, and how wide the slab along it is that has one side on each side of it.
 #[inline(always)]
-fn across<L: Lane>(kind: Kind, x: &[V3<L>; 4], w: &[L; 4], like: L) -> (V3<L>, L) {
+pub(super) fn across<L: Lane>(kind: Kind, x: &[V3<L>; 4], w: &[L; 4], like: L) -> (V3<L>, L) {
     // From the first point, so that far from the origin nothing is lost.
     let (a, b, c) = (x[1] - x[0], x[2] - x[0], x[3] - x[0]);
     let between = a * w[1] + b * w[2] + c * w[3];
@@ -104,20 +100,6 @@ fn across<L: Lane>(kind: Kind, x: &[V3<L>; 4], w: &[L; 4], like: L) -> (V3<L>, L
         Kind::SegmentSegment => a.min(like.like(0.0)) - b.max(c),
     };
     (n, width)
-}
-
-/// Weights, direction, distance, and how wide the slab along the direction is that has one side on each side of it.
-#[derive(Clone, Copy)]
-struct Closest(Kind);
-
-impl StencilKernel<1, 9> for Closest {
-    #[inline(always)]
-    fn apply<L: Lane>(&self, [x]: &[[V3<L>; 4]; 1], _: [L; 4], like: L) -> [L; 9] {
-        let near = proximity::near(self.0, x, like.like(f32::EPSILON));
-        let w = near.weights;
-        let (n, width) = across(self.0, x, &w, like);
-        [w[0], w[1], w[2], w[3], n.x, n.y, n.z, near.squared.sqrt(), width]
-    }
 }
 
 /// What is being looked at, and how.
@@ -187,9 +169,11 @@ struct Member {
     terms: Vec<[f32; 4]>,
     left: Vec<[F8; 3]>,
     close: Vec<[u32; 4]>,
-    /// The gap of each, the part of its room that each side may use, and whether it may be a row.
-    close_terms: Vec<(f32, f32, bool)>,
-    closest: Vec<[F8; 9]>,
+    /// See [`Judge::judge`].
+    close_terms: Vec<[f32; 4]>,
+    /// Whether each may be a row.
+    inside: Vec<bool>,
+    judged: Vec<[F8; JUDGED]>,
 }
 
 impl Findings {
@@ -255,7 +239,8 @@ impl Member {
             left: Vec::with_capacity(MEASURED / LANES),
             close: Vec::with_capacity(MEASURED),
             close_terms: Vec::with_capacity(MEASURED),
-            closest: Vec::with_capacity(MEASURED / LANES),
+            inside: Vec::with_capacity(MEASURED),
+            judged: Vec::with_capacity(MEASURED / LANES),
         }
     }
 
@@ -264,8 +249,10 @@ impl Member {
         let mut measured = 0;
         for (k, kind) in KINDS.into_iter().enumerate() {
             let most = pairs.block(block).map(|partners| partners.counts[k] as usize).sum();
-            self.stencils.resize(most, [0; 4]);
-            self.terms.resize(most, [0.0; 4]);
+            if self.stencils.len() < most {
+                self.stencils.resize(most, [0; 4]);
+                self.terms.resize(most, [0.0; 4]);
+            }
             let mut count = 0;
             for partners in pairs.block(block) {
                 let far = partners.reach + partners.slack;
@@ -276,20 +263,21 @@ impl Member {
                     count += (pair.low < partners.far) as usize;
                 }
             }
-            self.stencils.truncate(count);
-            self.terms.truncate(count);
             measured += count;
-            self.measure(view, kind);
+            self.measure(view, kind, count);
             self.judge(view, kind);
         }
         measured
     }
 
-    /// Lowers the rooms of what stays apart, and notes all that may touch.
-    fn measure(&mut self, view: &View<'_>, kind: Kind) {
-        let Member { nearest, stencils: all, terms, left, close, close_terms, .. } = self;
+    /// Lowers the rooms of what stays apart among the first `count` stencils, and notes all that may touch.
+    fn measure(&mut self, view: &View<'_>, kind: Kind, count: usize) {
+        let Member { nearest, stencils: all, terms, left, close, close_terms, inside, .. } = self;
+        let (all, terms) = (&all[..count], &terms[..count]);
         close.clear();
         close_terms.clear();
+        inside.clear();
+        let first = first_side(kind);
         let &View { level, steps, epsilon, most, settings, .. } = view;
         let kernel = Leaves { kind, steps, epsilon, most, settings: *settings };
         stencils(level, kernel, [view.x, view.ways], all, terms, left);
@@ -309,55 +297,58 @@ impl Member {
                     view.lower(stencil, room);
                     continue;
                 }
-                // Where an end of an edge is closest, its vertex and the triangles beside the other edge are as close.
-                let inside = inner.0[i] != 0.0 || kind == Kind::PointTriangle;
                 close.push(*stencil);
                 let [gap, _, _, whole] = terms[i];
-                close_terms.push((gap, whole, inside));
+                close_terms.push([gap, whole, view.held(&stencil[..first]), view.held(&stencil[first..])]);
+                // Where an end of an edge is closest, its vertex and the triangles beside the other edge are as close.
+                inside.push(inner.0[i] != 0.0 || kind == Kind::PointTriangle);
             }
         }
     }
 
     /// Rooms, slabs and rows of what is close.
     fn judge(&mut self, view: &View<'_>, kind: Kind) {
+        let Member { rows, slabs, close, close_terms, inside, judged, .. } = self;
         let (soup, x) = (view.soup, view.x);
-        stencils(view.level, Closest(kind), [x], &self.close, &[], &mut self.closest);
-        for (i, (&particles, &(gap, whole, inside))) in self.close.iter().zip(&self.close_terms).enumerate() {
-            let (row, width) = row(kind, particles, gap, lane(&self.closest, i), x);
-            let (listed, slab) = view.judge(&row, width, whole);
-            let corners = [row.weights[1], row.weights[2], row.weights[3]].map(|w| -w);
-            let contact =
-                listed && inside && (kind == Kind::SegmentSegment || soup.reports(&particles, corners, x));
-            self.slabs.extend(slab.map(|slab| Slab { contact, ..slab }));
+        let judge = Judge { kind, steps: view.steps, epsilon: view.epsilon, settings: *view.settings };
+        stencils(view.level, judge, [x, view.ways], close, close_terms, judged);
+        for (i, (&particles, &terms)) in close.iter().zip(&*close_terms).enumerate() {
+            let numbers: [f32; JUDGED] = lane(judged, i);
+            let [w0, w1, w2, w3, nx, ny, nz, distance, width, ..] = numbers;
+            let [gap, whole, ..] = terms;
+            let mut row = ContactRow {
+                particles,
+                weights: [w0, w1, w2, w3],
+                normal: [nx, ny, nz],
+                gap,
+                distance,
+                kind,
+            };
+            let extent = (view.at(particles[0]) - view.at(particles[3])).length();
+            let slab = if width < 0.9 * distance || distance < TINY * extent {
+                let width = look_closer(&mut row, x);
+                match width <= 0.5 * row.distance {
+                    // A direction that is not good enough leaves too narrow a slab: then a ball has to do.
+                    true => Err(view.judge_as_balls(&row, whole)),
+                    false => Ok(view.follow(kind, particles, &view.judge_one(&judge, &row, width, terms))),
+                }
+            } else {
+                Ok(view.follow(kind, particles, &Verdict::from_numbers(&numbers)))
+            };
+            let listed = match &slab {
+                Ok(slab) => slab.is_some_and(|slab| slab.contact),
+                Err(listed) => *listed,
+            };
+            let corners = || [row.weights[1], row.weights[2], row.weights[3]].map(|w| -w);
+            let contact = listed
+                && inside[i]
+                && (kind == Kind::SegmentSegment || soup.reports(&particles, corners(), x));
+            slabs.extend(slab.ok().flatten().map(|slab| Slab { contact, ..slab }));
             if contact {
-                self.rows.push(row);
+                rows.push(row);
             }
         }
     }
-}
-
-/// Two sides along a direction.
-struct Between {
-    n: Vec3,
-    /// How far they are apart, m.
-    width: f32,
-    /// How far they are expected to be at least, m.
-    end: f32,
-    /// What each vertex is expected to go along n in a substep, and the least of the first side and the most of the second, m.
-    along: [f32; 4],
-    a: f32,
-    b: f32,
-}
-
-/// The direction next to the normal of a row across which its sides go past each other, and how far they are apart along it, m.
-fn past(row: &ContactRow, ways: &[Vec3; 4], x: &[Particle]) -> Option<(Vec3, f32)> {
-    let first = first_side(row.kind);
-    let mean = |side: &[Vec3]| side.iter().sum::<Vec3>() / side.len() as f32;
-    let way = (mean(&ways[..first]) - mean(&ways[first..])).try_normalize()?;
-    let n = Vec3::from(row.normal);
-    let n = (n - way * n.dot(way)).try_normalize()?;
-    let at = row.particles.map(|v| Vec3::from(x[v as usize].p));
-    Some((n, width(row.kind, [1, 2, 3].map(|i| n.dot(at[i] - at[0])))))
 }
 
 /// How far the sides of a stencil are apart along a direction, m, if its particles are at 0 and `along` in it.
@@ -387,6 +378,19 @@ impl View<'_> {
         Vec3::from(self.ways[v as usize].p)
     }
 
+    /// Whether any of some vertices is held, 1 or 0.
+    #[inline(always)]
+    fn held(&self, side: &[u32]) -> f32 {
+        if side.iter().any(|&v| self.x[v as usize].w == 0.0) { 1.0 } else { 0.0 }
+    }
+
+    /// The verdict on one pair.
+    fn judge_one(&self, judge: &Judge, row: &ContactRow, width: f32, terms: [f32; 4]) -> Verdict<f32> {
+        let vector = |p: Vec3| V3 { x: p.x, y: p.y, z: p.z };
+        let fields = [row.particles.map(|v| vector(self.at(v))), row.particles.map(|v| vector(self.way(v)))];
+        judge.judge(&fields, vector(row.normal.into()), width.min(row.distance), terms)
+    }
+
     /// Lowers the rooms of all four with regard to pairs without a slab, m.
     #[inline(always)]
     fn lower(&self, stencil: &[u32; 4], room: f32) {
@@ -395,90 +399,47 @@ impl View<'_> {
         }
     }
 
-    /// What a direction n and a width (m) along it are worth.
-    #[inline(always)]
-    fn between(&self, ways: &[Vec3; 4], first: usize, n: Vec3, width: f32) -> Between {
-        let along = ways.map(|u| n.dot(u));
-        let (mut a, mut b) = (f32::INFINITY, f32::NEG_INFINITY);
-        along[..first].iter().for_each(|&u| a = a.min(u));
-        along[first..].iter().for_each(|&u| b = b.max(u));
-        let width = width - self.epsilon;
-        Between { n, width, end: width + self.steps * (a - b).min(0.0), along, a, b }
+    /// Lowers the rooms of the vertices of a pair of whose direction nothing is known, and says whether it is a contact.
+    fn judge_as_balls(&self, row: &ContactRow, whole: f32) -> bool {
+        let first = first_side(row.kind);
+        let ways = row.particles.map(|v| self.way(v));
+        let mut speed = 0.0f32;
+        for a in &ways[..first] {
+            for b in &ways[first..] {
+                speed = speed.max((*a - *b).length_squared());
+            }
+        }
+        let (speed, distance) = (speed.sqrt(), (row.distance - self.epsilon).max(0.0));
+        let most = (1.0 - LEFT) * distance;
+        let mut steps = self.steps;
+        if steps * speed > most {
+            steps = (most / speed).floor();
+            self.allowed.fetch_min(steps as u32, Ordering::Relaxed);
+        }
+        let end = distance - steps * speed;
+        let listed = end < NEAR * row.gap + self.settings.early;
+        self.lower(&row.particles, whole * self.settings.room(end, row.gap, listed));
+        listed
     }
 
-    /// Lowers the rooms of the vertices of a pair, and says whether it is a contact, and what slab keeps it apart, if any.
+    /// Lowers the rooms of the vertices of a pair as a verdict says, and gives the slab that keeps it apart, if any.
     #[inline(always)]
-    fn judge(&self, row: &ContactRow, width: f32, whole: f32) -> (bool, Option<Slab>) {
-        let (settings, first) = (self.settings, first_side(row.kind));
-        let ways = row.particles.map(|v| self.way(v));
-        let edge = NEAR * row.gap + settings.early;
-        // A direction that is not good enough leaves too narrow a slab: then a ball has to do.
-        if width <= 0.5 * row.distance {
-            let mut speed = 0.0f32;
-            for a in &ways[..first] {
-                for b in &ways[first..] {
-                    speed = speed.max((*a - *b).length_squared());
-                }
-            }
-            let (speed, distance) = (speed.sqrt(), (row.distance - self.epsilon).max(0.0));
-            let most = (1.0 - LEFT) * distance;
-            let mut steps = self.steps;
-            if steps * speed > most {
-                steps = (most / speed).floor();
-                self.allowed.fetch_min(steps as u32, Ordering::Relaxed);
-            }
-            let end = distance - steps * speed;
-            let listed = end < edge;
-            let room = whole * settings.room(end, row.gap, listed);
-            self.lower(&row.particles, room);
-            return (listed, None);
-        }
-        let held = |side: &[u32]| side.iter().any(|&v| self.x[v as usize].w == 0.0);
-        let held = [held(&row.particles[..first]), held(&row.particles[first..])];
-        let mut slab = self.between(&ways, first, row.normal.into(), width.min(row.distance));
-        let mut passes = false;
-        if slab.end < edge {
-            // What slides comes nearer to all that is ahead, but goes past it. The better slab is the one that leaves more to those that go as expected.
-            let share = if held[0] != held[1] { 1.0 } else { 0.5 };
-            let left = |slab: &Between| settings.gamma * whole * slab.width + share * (slab.end - slab.width);
-            if let Some((n, width)) = past(row, &ways, self.x) {
-                let past = self.between(&ways, first, n, width);
-                if left(&past) > left(&slab) && past.width > PAST * slab.width {
-                    passes = past.n.dot(slab.n) < ASLANT && past.end > PASSING * row.gap;
-                    slab = past;
-                }
-            }
-        }
-        let Between { n, width, end, along, a, b } = slab;
-        let listed = end < edge;
-        if !listed && end > LEFT * width {
-            let room = whole * settings.room(end, row.gap, false);
-            self.lower(&row.particles, room);
-            return (false, None);
-        }
-        let mut room = settings.gamma * width;
-        // What cannot give way takes the slab with it.
-        let speed = match held {
-            _ if room <= 0.0 || whole == 2.0 => 0.0,
-            [true, false] => a,
-            [false, true] => b,
-            _ => 0.5 * (a + b),
-        };
-        if room > 0.0 {
-            room *= whole;
+    fn follow(&self, kind: Kind, particles: [u32; 4], verdict: &Verdict<f32>) -> Option<Slab> {
+        let &Verdict { kind: what, room, normal: V3 { x, y, z }, speed, towards } = verdict;
+        if what == APART {
+            self.lower(&particles, room);
+            return None;
         }
         let mut holds = [f32::INFINITY; 4];
-        for (i, (&v, u)) in row.particles.iter().zip(along).enumerate() {
-            let towards = (if i < first { speed - u } else { u - speed }).max(0.0);
-            if self.steps * towards > room {
-                holds[i] = room / towards;
+        for (i, &v) in particles.iter().enumerate() {
+            let way = self.steps * towards[i];
+            if way > room {
+                holds[i] = room / towards[i];
             }
-            lower(&self.rooms[1], v, (room - self.steps * towards).max(0.0));
+            lower(&self.rooms[1], v, (room - way).max(0.0));
         }
-        let listed = listed && !passes;
-        let (particles, kind) = (row.particles, row.kind);
-        let slab = Slab { particles, normal: n.into(), room, speed, contact: listed, kind, holds };
-        (listed, Some(slab))
+        let contact = what == CONTACT;
+        Some(Slab { particles, normal: [x, y, z], room, speed, contact, kind, holds })
     }
 }
 
@@ -497,19 +458,14 @@ fn direction(kind: Kind, x: [DVec3; 4], between: DVec3, weights: [f32; 4]) -> DV
     if n.dot(between) < 0.0 { -n } else { n }
 }
 
-/// A row and the width of the slab from what was computed, in double precision where they touch.
-fn row(kind: Kind, particles: [u32; 4], gap: f32, values: [f32; 9], x: &[Particle]) -> (ContactRow, f32) {
-    let [w0, w1, w2, w3, nx, ny, nz, distance, width] = values;
-    let (mut weights, mut normal, mut distance, mut width) =
-        ([w0, w1, w2, w3], [nx, ny, nz], distance, width);
-    let at = particles.map(|v| Vec3::from(x[v as usize].p));
-    if width < 0.9 * distance || distance < TINY * (at[0] - at[3]).length() {
-        let near = proximity::proximity(kind, at);
-        let n = direction(kind, at.map(|p| p.as_dvec3()), near.direction.as_dvec3(), near.weights);
-        (weights, normal, distance) = (near.weights, n.as_vec3().into(), near.distance);
-        width = self::width(kind, [1, 2, 3].map(|i| n.dot((at[i] - at[0]).as_dvec3()) as f32));
-    }
-    (ContactRow { particles, weights, normal, gap, distance, kind }, width)
+/// Finds weights, direction and distance of a row again, in double precision where they touch; gives the width of the slab along the direction, m.
+#[cold]
+fn look_closer(row: &mut ContactRow, x: &[Particle]) -> f32 {
+    let at = row.particles.map(|v| Vec3::from(x[v as usize].p));
+    let near = proximity::proximity(row.kind, at);
+    let n = direction(row.kind, at.map(|p| p.as_dvec3()), near.direction.as_dvec3(), near.weights);
+    (row.weights, row.normal, row.distance) = (near.weights, n.as_vec3().into(), near.distance);
+    width(row.kind, [1, 2, 3].map(|i| n.dot((at[i] - at[0]).as_dvec3()) as f32))
 }
 
 /// The numbers of stencil i.
