@@ -346,6 +346,24 @@ impl Team {
         });
     }
 
+    /// Does two things, side by side if there are two members.
+    pub fn both(&mut self, first: impl FnOnce() + Send, second: impl FnOnce() + Send) {
+        let (first, second) = (Mutex::new(Some(first)), Mutex::new(Some(second)));
+        self.run(|worker| {
+            if worker.index == 0 {
+                first.lock().ok().and_then(|mut first| first.take()).into_iter().for_each(|first| first());
+            }
+            if worker.index == worker.count.min(2) - 1 {
+                second
+                    .lock()
+                    .ok()
+                    .and_then(|mut second| second.take())
+                    .into_iter()
+                    .for_each(|second| second());
+            }
+        });
+    }
+
     /// Cuts `items` into blocks of exactly `grain` (but for the last) and calls `work(block, items, member, own)` for each; whoever is free takes
     /// the next. `own` is what the member that does it has for itself: one of `members`, of which there are enough.
     pub fn for_each_block<T: Send, M: Send>(
@@ -520,6 +538,15 @@ mod tests {
             });
             assert!(items.iter().enumerate().all(|(i, &item)| item == i + 1));
             assert_eq!(sums.iter().sum::<usize>(), 501);
+        }
+    }
+
+    #[test]
+    fn both_things_are_done() {
+        for count in [1, 2, 3] {
+            let (mut first, mut second) = (0, 0);
+            Team::new(count).both(|| first += 1, || second += 2);
+            assert_eq!((first, second), (1, 2));
         }
     }
 

@@ -433,19 +433,19 @@ impl Simulation {
     /// same velocity would carry the rounding of y, and momentum would drift.
     fn velocity(&mut self, h: f32) {
         let Simulation { model, state, team, .. } = self;
-        for cloth in &model.cloths {
-            let (keep, rate) = (libm::expf(-cloth.damping * h), 1.0 / h);
-            let (x, start) = (&state.x[cloth.vertices.clone()], &state.start[cloth.vertices.clone()]);
-            team.for_each_chunk(&mut state.v[cloth.vertices.clone()], GRAIN, |first, v| {
-                let (x, start) = (&x[first..first + v.len()], &start[first..first + v.len()]);
-                for ((v, x), start) in v.iter_mut().zip(x).zip(start) {
+        let State { x, start, v, .. } = state;
+        team.for_each_chunk(&mut v[..model.particles()], GRAIN, |first, v| {
+            for (cloth, range) in model.cloths_in(first..first + v.len()) {
+                let (keep, rate) = (libm::expf(-cloth.damping * h), 1.0 / h);
+                let v = &mut v[range.start - first..range.end - first];
+                for ((v, x), start) in v.iter_mut().zip(&x[range.clone()]).zip(&start[range]) {
                     let (x, start) = (x.to_array(), start.to_array());
                     for c in 0..4 {
                         v[c] = (v[c] + (x[c] - (start[c] + h * v[c])) * rate) * keep;
                     }
                 }
-            });
-        }
+            }
+        });
     }
 
     /// Looks for a bad state; goes back to the last good one if it finds any. Then shows positions to the caller.

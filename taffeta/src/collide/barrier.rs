@@ -11,9 +11,10 @@
 use glam::Vec3;
 
 use super::bound::{Clamped, ContactRow, Detector, FREE, Settings, USUAL_ROWS};
-use super::rows::Rows;
+use super::rows::{FIRM, Rows, SOFT};
 use super::soup::Soup;
 use super::{Body, Contacts};
+use crate::color::PADDING;
 use crate::lanes::SimdLevel;
 use crate::model::{ColliderMesh, Model};
 use crate::par::Team;
@@ -42,7 +43,7 @@ const INSIDE_ROUNDS: u32 = 20;
 const MOVER_ROUNDS: u32 = 200;
 /// The reach of a detection is this many times the largest gap at least, and this part of the mean edge at most, unless that is less. With the
 /// margin it stays below 0.61 edges, where a flat cloth of right-angled triangles has no pairs.
-const LEAST_REACH: f32 = 1.8;
+const LEAST_REACH: f32 = 1.4;
 const MOST_REACH: f32 = 0.32;
 /// Part of the reach by which pairs are collected from further away, on each side.
 const MARGIN: f32 = 0.4;
@@ -129,7 +130,7 @@ pub struct Barrier {
     reach: f32,
     /// Friction of each part; none where it is that of what touches it.
     friction: Vec<Option<f32>>,
-    /// Whether contacts of cloth and cloth are soft.
+    /// Whether contacts are soft.
     soft: bool,
     /// Whether moves are bounded, or contacts only pushed apart.
     bounded: bool,
@@ -145,7 +146,7 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// For all cloths of a model and its collider meshes. With `soft`, cloth on cloth is, and its pushes are remembered. With `bounded` nothing can cross.
+    /// For all cloths of a model and its collider meshes. With `soft`, contacts are, and their pushes are remembered. With `bounded` nothing can cross.
     /// `meshes_only`: cloth passes through cloth, but not through colliders.
     pub fn new(
         model: &Model,
@@ -177,7 +178,7 @@ impl Barrier {
             ready: false,
             ways: Vec::new(),
             steps: 1.0,
-            items: model.items(),
+            items: model.items() - PADDING,
             work: Work::default(),
             soup,
         }
@@ -231,10 +232,18 @@ impl Barrier {
                 (a, b) => a.or(b).unwrap_or(0.0),
             }
         };
-        let soft = |row: &ContactRow| {
-            self.soft && ![row.particles[0], row.particles[3]].iter().any(|&v| soup.is_collider(v))
+        // What is moved by others has to push at once.
+        let softness = |row: &ContactRow| {
+            let sides = [row.particles[0], row.particles[3]];
+            match self.soft {
+                false => 0.0,
+                true if sides.iter().any(|&v| soup.is_driven(v)) => 0.0,
+                true if sides.iter().any(|&v| soup.is_collider(v)) => FIRM,
+                true => SOFT,
+            }
         };
-        self.rows.set(self.detector.rows(), coefficient, soft);
+        let rows = self.detector.rows();
+        self.rows.set(team, rows, coefficient, softness, self.soft && rows.len() > self.items);
         now.clock.lap(Stage::Color);
         self.work.detections += 1;
         self.work.collections += found.collected as u32;
@@ -308,10 +317,10 @@ impl Barrier {
         }
     }
 
-    /// Pushes contacts apart, with friction, as part of an iteration.
-    pub fn push(&mut self, team: &mut Team, level: SimdLevel, x: &mut [Particle], h: f32) {
+    /// Pushes contacts apart, with friction, as part of an iteration. All passes but the first are for those that are likely to press.
+    pub fn push(&mut self, team: &mut Team, level: SimdLevel, x: &mut [Particle], h: f32, pass: u32) {
         if self.touching() {
-            self.rows.push(team, level, x, h);
+            self.rows.push(team, level, x, h, pass == 0);
         }
     }
 
@@ -359,7 +368,7 @@ impl Barrier {
             self.want(x, 0);
             if self.touching() {
                 self.rows.go_on(now.team, now.level, start);
-                self.rows.push(now.team, now.level, x, now.h);
+                self.rows.push(now.team, now.level, x, now.h, true);
                 pushed |= self.rows.pushed();
                 now.clock.lap(Stage::Contact);
             }

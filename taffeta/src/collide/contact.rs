@@ -90,12 +90,7 @@ impl Contacts {
         let count = model.particles();
         let (x, push, body) = (&mut x[..count], &mut self.push[..count], &mut self.body[..count]);
         team.for_each_chunk3(x, push, body, GRAIN, |first, x, push, body| {
-            let share = first..first + x.len();
-            for cloth in &model.cloths {
-                let range = share.start.max(cloth.vertices.start)..share.end.min(cloth.vertices.end);
-                if range.is_empty() {
-                    continue;
-                }
+            for (cloth, range) in model.cloths_in(first..first + x.len()) {
                 let start = start.map(|start| &start[range.clone()]);
                 let own = range.start - first..range.end - first;
                 let (x, push, body) = (&mut x[own.clone()], &mut push[own.clone()], &mut body[own]);

@@ -133,15 +133,15 @@ impl Layers {
         now.clock.lap(crate::step::Stage::Candidates);
     }
 
-    /// Pushes layers apart, as part of an iteration.
-    pub fn push(&mut self, team: &mut Team, level: SimdLevel, x: &mut [Particle], h: f32) {
+    /// Pushes layers apart, as part of an iteration that has several such passes.
+    pub fn push(&mut self, team: &mut Team, level: SimdLevel, x: &mut [Particle], h: f32, pass: u32) {
         match &mut self.spheres {
             Some(Spheres::Particles(spheres)) => spheres.project(team, x),
             Some(Spheres::Swept(spheres)) => spheres.project(team, x),
             None => {}
         }
         if let Some(barrier) = &mut self.barrier {
-            barrier.push(team, level, x, h);
+            barrier.push(team, level, x, h, pass);
         }
     }
 

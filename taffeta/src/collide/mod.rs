@@ -6,6 +6,7 @@ mod body;
 pub mod bound;
 mod contact;
 mod layers;
+mod paint;
 pub mod particles;
 pub mod proximity;
 mod pushes;

@@ -1,9 +1,10 @@
 //! How hard contacts pushed, to be found again by their particles when contacts are listed anew.
 
 use super::rows::{MEMORY, PARAMS};
-use crate::color::Row;
+use crate::color::{Group, Row};
 use crate::lanes::LANES;
 use crate::mesh::NONE;
+use crate::par::Team;
 use crate::wide::F8;
 
 /// λ and τ of the contacts that were there before: a table with open addresses.
@@ -12,17 +13,22 @@ pub(super) struct Pushes {
     /// The particles of a contact and its number in the list; [`NONE`] where nothing is.
     table: Vec<([u32; 4], u32)>,
     list: Vec<[f32; 4]>,
+    /// Of each row that wants its own, the number in the list.
+    found: Vec<u32>,
 }
+
+/// Rows that a thread looks for at a time.
+const GRAIN: usize = 64;
 
 /// Where in the memory of an operation they are.
 const PLACES: [usize; 4] = [0, 4, 5, 6];
 
-/// Calls `each` with the number of every row, its operation and its lane. Rows are in order of colours, which begin at `starts`.
-fn each_row(starts: &[usize], mut each: impl FnMut(usize, usize, usize)) {
+/// Calls `each` with the number of every row, its operation and its lane.
+fn each_row(groups: &[Group], mut each: impl FnMut(usize, usize, usize)) {
     let mut first = 0;
-    for color in starts.windows(2) {
-        (color[0]..color[1]).enumerate().for_each(|(k, row)| each(row, first + k / LANES, k % LANES));
-        first += (color[1] - color[0]).div_ceil(LANES);
+    for Group { rows, .. } in groups {
+        rows.clone().enumerate().for_each(|(k, row)| each(row, first + k / LANES, k % LANES));
+        first += rows.len().div_ceil(LANES);
     }
 }
 
@@ -31,6 +37,7 @@ impl Pushes {
     pub fn reserve(&mut self, contacts: usize) {
         self.table.reserve(table_for(contacts));
         self.list.reserve(contacts);
+        self.found.reserve(contacts);
     }
 
     /// Forgets all.
@@ -38,14 +45,14 @@ impl Pushes {
         self.list.clear();
     }
 
-    /// Remembers those of all rows that push and are soft.
-    pub fn take(&mut self, rows: &[Row<4, PARAMS>], starts: &[usize], memory: &[[F8; MEMORY]]) {
+    /// Remembers those of all rows that push.
+    pub fn take(&mut self, rows: &[Row<4, PARAMS>], groups: &[Group], memory: &[[F8; MEMORY]]) {
         self.forget();
         self.table.clear();
         self.table.resize(table_for(rows.len()), ([0; 4], NONE));
-        each_row(starts, |row, op, lane| {
+        each_row(groups, |row, op, lane| {
             let push = PLACES.map(|place| memory[op][place].0[lane]);
-            if push[0] > 0.0 && rows[row].params[PARAMS - 1] > 0.0 {
+            if push[0] > 0.0 {
                 let particles = rows[row].particles;
                 let place = self.place(&particles);
                 self.table[place] = (particles, self.list.len() as u32);
@@ -55,12 +62,27 @@ impl Pushes {
     }
 
     /// Gives the rows that were there before theirs.
-    pub fn give(&self, rows: &[Row<4, PARAMS>], starts: &[usize], memory: &mut [[F8; MEMORY]]) {
+    pub fn give(
+        &mut self,
+        team: &mut Team,
+        rows: &[Row<4, PARAMS>],
+        groups: &[Group],
+        memory: &mut [[F8; MEMORY]],
+    ) {
         if self.list.is_empty() {
             return;
         }
-        each_row(starts, |row, op, lane| {
-            let (_, number) = self.table[self.place(&rows[row].particles)];
+        let mut found = std::mem::take(&mut self.found);
+        found.clear();
+        found.resize(rows.len(), NONE);
+        team.for_each_chunk(&mut found, GRAIN, |first, found| {
+            for (number, row) in found.iter_mut().zip(&rows[first..]) {
+                *number = self.table[self.place(&row.particles)].1;
+            }
+        });
+        self.found = found;
+        each_row(groups, |row, op, lane| {
+            let number = self.found[row];
             if number != NONE {
                 for (place, value) in PLACES.into_iter().zip(self.list[number as usize]) {
                     memory[op][place].0[lane] = value;
@@ -93,33 +115,32 @@ fn table_for(contacts: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn row(i: u32, soft: f32) -> Row<4, PARAMS> {
-        let mut params = [0.0; PARAMS];
-        params[PARAMS - 1] = soft;
-        Row { particles: [i, i + 7, 3 * i, 100 + i], params }
+    fn row(i: u32) -> Row<4, PARAMS> {
+        Row { particles: [i, i + 7, 3 * i, 100 + i], params: [0.0; PARAMS] }
     }
 
     #[test]
     fn contacts_find_their_push_again_in_another_order() {
-        let rows: Vec<_> = (0..21).map(|i| row(i, if i == 4 { 0.0 } else { 0.3 })).collect();
-        let starts = [0, 10, 21];
+        let rows: Vec<_> = (0..21).map(row).collect();
+        let group = |rows| Group { rows, ..Group::default() };
+        let groups = [group(0..10), group(10..21)];
         let mut memory = vec![[F8([0.0; LANES]); MEMORY]; 4];
-        each_row(&starts, |row, op, lane| {
+        each_row(&groups, |row, op, lane| {
             PLACES
                 .iter()
                 .enumerate()
                 .for_each(|(k, &place)| memory[op][place].0[lane] = (10 * row + k) as f32);
         });
         let mut pushes = Pushes::default();
-        pushes.take(&rows, &starts, &memory);
+        pushes.take(&rows, &groups, &memory);
         // The last one is new.
-        let after: Vec<_> = (0..22).rev().map(|i| row(i, 0.3)).collect();
+        let after: Vec<_> = (0..22).rev().map(row).collect();
         let mut found = vec![[F8([0.0; LANES]); MEMORY]; 3];
-        pushes.give(&after, &[0, 22], &mut found);
-        each_row(&[0, 22], |k, op, lane| {
+        pushes.give(&mut Team::new(2), &after, &[group(0..22)], &mut found);
+        each_row(&[group(0..22)], |k, op, lane| {
             let before = 21 - k;
-            // The first did not push, the fifth was not soft.
-            let known = !matches!(before, 0 | 4 | 21);
+            // The first did not push.
+            let known = !matches!(before, 0 | 21);
             for (i, place) in PLACES.into_iter().enumerate() {
                 let expected = if known { (10 * before + i) as f32 } else { 0.0 };
                 assert_eq!(found[op][place].0[lane], expected, "{before}");

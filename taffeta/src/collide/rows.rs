@@ -19,8 +19,8 @@
 //! Both are solved at once, in every pass. Friction that is left to the end moves what is pressed by several contacts out along one and into another, and cloth at
 //! rest trembles for ever.
 //!
-//! Cloth on cloth is *soft*: it gives way by s W λ, and a substep begins with a part of the multipliers of the one before. A pile of n layers takes about n² passes to find how hard each
-//! has to press on the next; so it is found in the course of many substeps, and layers at rest do not tremble. Without softness several contacts of
+//! With methods that let pushes stay, contacts with cloth and with colliders that stand still are *soft*: they give way by s W λ, and a substep begins with a part of the multipliers of the one before. A pile of n layers takes about n²
+//! passes to find how hard each has to press on the next; so it is found in the course of many substeps, and layers at rest do not tremble. Without softness several contacts of
 //! the same sides would hand the push to and fro, and what is kept would only make that worse.
 //!
 //! ```text
@@ -30,25 +30,25 @@
 //! Müller et al. 2007; the multipliers as in projected Gauss–Seidel (Erleben 2007).
 
 use super::bound::ContactRow;
+use super::paint::{Painter, USUAL_GROUPS};
 use super::pushes::Pushes;
-use crate::color::{Row, refill_gathered};
+use crate::color::{Group, Row, refill_gathered};
 use crate::lanes::{LANES, Lane, Point, SimdLevel, V3};
 use crate::par::Team;
 use crate::wide::{Gathered, Keep, Kernel, Marks, Particle, Sweep};
 
 /// How fast sides that are too near are pushed apart, m/s.
 const RECOVERY: f32 = 0.1;
-/// s: what cloth on cloth gives way to its push, as a part of what the push moves it.
-const SOFTNESS: f32 = 0.3;
+/// s: what contacts of cloth with cloth give way to their push, as a part of what the push moves them.
+pub(super) const SOFT: f32 = 0.3;
+/// The same of cloth with a collider that stands still. As soft as cloth, it would change how cloth folds over it.
+pub(super) const FIRM: f32 = 0.05;
 /// ζ: the part of the multipliers of soft contacts that the next substep begins with.
 const KEPT: f32 = 0.9;
 /// Keeps 0/0 away where all four particles are held.
 const TINY: f32 = 1e-20;
 /// The same where nothing slips, (kg m)². Friction of thin cloth in short substeps is about 10⁻⁹ kg m.
 const TINY_HOLD: f32 = 1e-34;
-
-/// Contacts seldom need more colours.
-const USUAL_COLORS: usize = 256;
 
 /// Idle where infinite, w, n, gap, μ, s.
 pub(super) const PARAMS: usize = 11;
@@ -59,16 +59,20 @@ pub(super) const MEMORY: usize = 7;
 pub struct Rows {
     sweep: Sweep<Gathered<4>, 4, PARAMS, MEMORY>,
     marks: Marks,
-    /// Colours that each particle has already, as bits.
-    taken: Vec<u64>,
-    color: Vec<u32>,
-    starts: Vec<usize>,
-    next: Vec<usize>,
+    painter: Painter,
     sorted: Vec<Row<4, PARAMS>>,
+    last: Last,
     particles: usize,
     /// Whether any is soft: others have nothing to remember.
     soft: bool,
     before: Pushes,
+}
+
+/// The contacts before the present ones.
+#[derive(Default)]
+struct Last {
+    sorted: Vec<Row<4, PARAMS>>,
+    groups: Vec<Group>,
 }
 
 impl Rows {
@@ -77,11 +81,9 @@ impl Rows {
         Rows {
             sweep: Sweep::new(Vec::new(), items),
             marks: Marks::new(items),
-            taken: vec![0; items],
-            color: Vec::new(),
-            starts: Vec::new(),
-            next: Vec::new(),
+            painter: Painter::new(items),
             sorted: Vec::new(),
+            last: Last::default(),
             particles,
             soft: false,
             before: Pushes::default(),
@@ -105,76 +107,46 @@ impl Rows {
 
     /// Makes room for so many, on so many threads.
     pub fn reserve(&mut self, rows: usize, threads: usize) {
-        self.color.reserve(rows);
-        self.starts.reserve(USUAL_COLORS);
-        self.next.reserve(USUAL_COLORS);
+        self.painter.reserve(rows);
         self.sorted.reserve(rows);
+        self.last.sorted.reserve(rows);
+        self.last.groups.reserve(USUAL_GROUPS);
         self.before.reserve(rows);
-        self.sweep.reserve(rows.div_ceil(LANES) + USUAL_COLORS, USUAL_COLORS, threads);
+        self.sweep.reserve(rows.div_ceil(LANES) + USUAL_GROUPS, USUAL_GROUPS, threads);
     }
 
-    /// Takes new contacts, each with its coefficient of friction, and whether it is soft. Soft ones that were there before keep their multipliers.
+    /// Takes new contacts, each with its coefficient of friction, and how soft it is. Soft ones that were there before keep their multipliers.
     pub fn set(
         &mut self,
+        team: &mut Team,
         rows: &[ContactRow],
-        friction: impl Fn(&ContactRow) -> f32,
-        soft: impl Fn(&ContactRow) -> bool,
+        friction: impl Fn(&ContactRow) -> f32 + Sync,
+        softness: impl Fn(&ContactRow) -> f32 + Sync,
+        piled: bool,
     ) {
-        self.before.forget();
-        if std::mem::take(&mut self.soft) {
-            self.before.take(&self.sorted, &self.starts, self.sweep.multipliers());
-        }
-        self.paint(rows);
-        let next = &mut self.next;
-        next.clear();
-        next.extend_from_slice(&self.starts);
-        self.sorted.clear();
-        let idle = Row { particles: [0; 4], params: [f32::INFINITY; PARAMS] };
-        self.sorted.resize(rows.len(), idle);
-        for (row, &color) in rows.iter().zip(&self.color) {
-            let ([a, b, c, d], [x, y, z]) = (row.weights, row.normal);
-            let softness = if soft(row) { SOFTNESS } else { 0.0 };
-            self.soft |= softness > 0.0;
-            let params = [0.0, a, b, c, d, x, y, z, row.gap, friction(row), softness];
-            self.sorted[next[color as usize]] = Row { particles: row.particles, params };
-            next[color as usize] += 1;
-        }
-        refill_gathered(&mut self.sweep, &mut self.marks, &self.sorted, &self.starts, self.particles);
-        self.before.give(&self.sorted, &self.starts, self.sweep.multipliers_mut());
-    }
-
-    /// The first colour that none of the four particles has; sixty-four at a time.
-    fn paint(&mut self, rows: &[ContactRow]) {
-        const NONE: u32 = u32::MAX;
-        self.color.clear();
-        self.color.resize(rows.len(), NONE);
-        self.starts.clear();
-        let (mut left, mut base) = (rows.len(), 0);
-        while left > 0 {
-            for row in rows {
-                row.particles.iter().for_each(|&p| self.taken[p as usize] = 0);
-            }
-            let mut counts = [0usize; 64];
-            for (row, color) in rows.iter().zip(&mut self.color).filter(|(_, color)| **color == NONE) {
-                let taken = row.particles.iter().fold(0, |taken, &p| taken | self.taken[p as usize]);
-                let free = taken.trailing_ones();
-                if free < 64 {
-                    row.particles.iter().for_each(|&p| self.taken[p as usize] |= 1 << free);
-                    *color = base + free;
-                    counts[free as usize] += 1;
-                    left -= 1;
-                }
-            }
-            let used = counts.iter().take_while(|&&n| n > 0).count();
-            for count in &counts[..used] {
-                let begin = self.starts.last().copied().unwrap_or(0);
-                if self.starts.is_empty() {
-                    self.starts.push(0);
-                }
-                self.starts.push(begin + count);
-            }
-            base += used as u32;
-        }
+        let Rows { sweep, marks, painter, sorted, last, before, .. } = self;
+        let pushed = std::mem::take(&mut self.soft);
+        let any_soft = &mut self.soft;
+        std::mem::swap(sorted, &mut last.sorted);
+        painter.swap(&mut last.groups);
+        let remember = || match pushed {
+            true => before.take(&last.sorted, &last.groups, sweep.multipliers()),
+            false => before.forget(),
+        };
+        let paint = || {
+            sorted.clear();
+            sorted.resize(rows.len(), Row { particles: [0; 4], params: [f32::INFINITY; PARAMS] });
+            painter.paint(rows, piled, |place, row| {
+                let ([a, b, c, d], [x, y, z]) = (row.weights, row.normal);
+                let softness = softness(row);
+                *any_soft |= softness > 0.0;
+                let params = [0.0, a, b, c, d, x, y, z, row.gap, friction(row), softness];
+                sorted[place] = Row { particles: row.particles, params };
+            });
+        };
+        team.both(paint, remember);
+        refill_gathered(sweep, marks, sorted, painter.groups(), self.particles);
+        before.give(team, sorted, painter.groups(), sweep.multipliers_mut());
     }
 
     /// Begins a substep in which the particles were at `start`.
@@ -194,9 +166,11 @@ impl Rows {
         }
     }
 
-    /// Pushes sides apart that are too near, in a substep of `h` seconds, and rubs them.
-    pub fn push(&mut self, team: &mut Team, level: SimdLevel, x: &mut [Particle], h: f32) {
-        self.sweep.run(team, level, x, Push { recovery: RECOVERY * h }, Keep::ALL);
+    /// Pushes sides apart that are too near, in a substep of `h` seconds, and rubs them. Unless it is `all`, only those that are likely to press, in a pile: there
+    /// they are half, and a few passes later it is early enough for others.
+    pub fn push(&mut self, team: &mut Team, level: SimdLevel, x: &mut [Particle], h: f32, all: bool) {
+        let colors = if all { self.sweep.colors() } else { self.painter.likely() };
+        self.sweep.run_first(team, level, x, Push { recovery: RECOVERY * h }, Keep::ALL, colors);
     }
 
     /// Whether any contact has pushed in this substep.

@@ -332,6 +332,13 @@ impl Soup {
         self.groups[self.vertex_group[v as usize] as usize].kinematic
     }
 
+    /// Whether a vertex is one of a collider that moves.
+    #[inline]
+    pub fn is_driven(&self, v: u32) -> bool {
+        let group = &self.groups[self.vertex_group[v as usize] as usize];
+        group.kinematic && !group.still
+    }
+
     /// The distance that the two sides of a stencil keep, m.
     #[inline]
     pub fn thickness(&self, stencil: &[u32; 4]) -> f32 {

@@ -149,6 +149,15 @@ impl Model {
         self.particles() + PADDING + colliders
     }
 
+    /// The cloths that have any of some particles, and which those are.
+    pub fn cloths_in(&self, particles: Range<usize>) -> impl Iterator<Item = (&ClothPart, Range<usize>)> {
+        self.cloths.iter().filter_map(move |cloth| {
+            let vertices = &cloth.vertices;
+            let range = vertices.start.max(particles.start)..vertices.end.min(particles.end);
+            (!range.is_empty()).then_some((cloth, range))
+        })
+    }
+
     /// The number of constraints of all kinds.
     pub fn constraints(&self) -> usize {
         self.distance.len()

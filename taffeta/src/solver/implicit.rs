@@ -212,7 +212,7 @@ impl Implicit {
         let Substep { contacts, team, model, bodies, x, .. } = substep;
         contacts.hold(team, model, bodies, &self.y, x, &mut self.way, &self.ratio, step);
         if let Some(layers) = substep.layers.as_mut().filter(|layers| layers.touching()) {
-            layers.push(substep.team, substep.level, substep.x, substep.h);
+            layers.push(substep.team, substep.level, substep.x, substep.h, 0);
             for ((way, x), y) in self.way.iter_mut().zip(substep.x.iter()).zip(&self.y) {
                 for c in 0..3 {
                     way[c] = x.p[c] - y.p[c];

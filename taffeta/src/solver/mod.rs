@@ -80,8 +80,8 @@ impl Substep<'_> {
     pub fn collide(&mut self) {
         if let Some(layers) = self.layers.as_mut().filter(|layers| layers.touching()) {
             // What is pressed between a collider and a layer is pushed to and fro.
-            for _ in 0..layers.passes() {
-                layers.push(self.team, self.level, self.x, self.h);
+            for pass in 0..layers.passes() {
+                layers.push(self.team, self.level, self.x, self.h, pass);
                 self.contacts.project(self.team, self.level, self.model, self.bodies, self.x);
             }
             self.clock.lap(Stage::Contact);

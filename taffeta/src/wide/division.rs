@@ -40,6 +40,8 @@ pub(super) struct Division {
     /// that are not known yet, [`UNKNOWN`].
     cells: Vec<f32>,
     places: Vec<f32>,
+    /// Whether somebody said where operations are: then a member has those that are in its part of 0 to 1.
+    placed: bool,
     sorted: Vec<f32>,
     /// Who touches each cell: nobody, a member (counted from 1), or [`SEVERAL`].
     who: Vec<u16>,
@@ -64,6 +66,20 @@ impl Division {
     /// Forgets the shares, since operations have changed.
     pub fn forget(&mut self) {
         self.members = 0;
+        self.placed = false;
+    }
+
+    /// Says where operations are.
+    pub fn place(&mut self, places: impl Iterator<Item = f32>) {
+        self.forget();
+        self.placed = true;
+        self.places.clear();
+        self.places.extend(places);
+    }
+
+    /// Of how many operations it is known.
+    pub fn places(&self) -> usize {
+        self.places.len()
     }
 
     /// Makes room.
@@ -94,7 +110,9 @@ impl Division {
             self.shares.extend(colors.windows(2).map(share));
             return;
         }
-        self.find(ops, colors, cells);
+        if !self.placed {
+            self.find(ops, colors, cells);
+        }
         self.cut(colors);
         self.own(ops, cells);
         self.order(ops, cells);
@@ -129,15 +147,22 @@ impl Division {
 
     /// Cuts every colour in about the same places, which give each member as much to do.
     fn cut(&mut self, colors: &[usize]) {
-        let Division { members, shares, places, sorted, .. } = self;
+        let Division { members, shares, places, placed, sorted, .. } = self;
         sorted.clear();
-        sorted.extend_from_slice(places);
-        sorted.sort_unstable_by(f32::total_cmp);
+        if !*placed {
+            sorted.extend_from_slice(places);
+            sorted.sort_unstable_by(f32::total_cmp);
+        }
         for color in colors.windows(2) {
             let mut begin = color[0];
             for member in 1..=*members {
-                let end = match sorted.get(sorted.len() * member / *members) {
-                    Some(&limit) => begin + partition(&places[begin..color[1]], limit),
+                let limit = match *placed {
+                    _ if member == *members => None,
+                    true => Some(member as f32 / *members as f32),
+                    false => sorted.get(sorted.len() * member / *members).copied(),
+                };
+                let end = match limit {
+                    Some(limit) => begin + partition(&places[begin..color[1]], limit),
                     None => color[1],
                 };
                 shares.push(Share::new(begin..end));

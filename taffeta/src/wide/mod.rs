@@ -122,6 +122,8 @@ pub struct Sweep<O, const N: usize, const P: usize, const R: usize> {
     before: Vec<[F8; R]>,
     /// Where each colour begins in `ops`, and the end.
     colors: Vec<usize>,
+    /// How many colours are gone through; all of them unless somebody asked for less.
+    used: usize,
     division: Division,
     /// How many items the state must have.
     items: usize,
@@ -168,6 +170,7 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
             lambda: Vec::new(),
             before: Vec::new(),
             colors: vec![0],
+            used: usize::MAX,
             division: Division::default(),
             items,
             constraints: 0,
@@ -245,6 +248,12 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         }
     }
 
+    /// Says where operations are, from 0 to 1, for how they are shared among the members of a team; else that is found out.
+    pub fn place(&mut self, places: impl Iterator<Item = f32>) {
+        self.division.place(places);
+        assert_eq!(self.division.places(), self.ops.len(), "one place for each operation");
+    }
+
     /// Makes room for so many operations in so many colours, shared among so many members of a team, so that none has to be asked for when they come.
     pub fn reserve(&mut self, ops: usize, colors: usize, members: usize) {
         self.ops.reserve(ops);
@@ -285,6 +294,21 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
     /// Changes parameters. Operations with equal parameters share them, so the new ones may depend on the old alone.
     pub fn update_params(&mut self, change: impl FnMut(&mut [F8; P])) {
         self.params.iter_mut().for_each(change);
+    }
+
+    /// The same as [`run`](Self::run) for the first `colors` colours only.
+    pub fn run_first<K: Kernel<N, P, R>>(
+        &mut self,
+        team: &mut Team,
+        level: SimdLevel,
+        state: &mut [O::Item],
+        kernel: K,
+        keep: Keep,
+        colors: usize,
+    ) {
+        self.used = colors;
+        self.run(team, level, state, kernel, keep);
+        self.used = usize::MAX;
     }
 
     /// Projects every constraint once, each on what the ones before it left (Gauss–Seidel).
@@ -386,7 +410,7 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         let together = ops.len() >= WORTH_SHARING * (colors.len() - 1) * team.count();
         let members = if together { team.count() } else { 1 };
         self.division.divide(members, ops, colors, O::cell_count(self.items));
-        let division = &self.division;
+        let (division, used) = (&self.division, self.used);
         team.run_if(together, |worker| {
             let work = |range: Range<usize>| {
                 // SAFETY: shares of a colour do not overlap; there is one multiplier for each operation, and one before it
@@ -419,7 +443,7 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
                 }
             };
             let begin = worker.arrivals();
-            for share in division.of(worker) {
+            for share in division.of(worker).take(used) {
                 if share.after > 0 {
                     worker.wait(begin.wrapping_add(share.after));
                 }
