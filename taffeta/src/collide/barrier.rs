@@ -31,6 +31,9 @@ const TOUCH_ROUNDS: u32 = 8;
 const CONTACT_ROUNDS: u32 = 1;
 const MANY: f32 = 0.04;
 const LONG: u32 = 8;
+/// Vertices are held back by a detection in so many substeps at most: the wall that they stand at is not there any more, and a fold whose sides lean on such walls swings for ever. In a pile
+/// there are always some, and they have nowhere to go.
+const HELD: u32 = 4;
 /// Vertices that were held back go on if an edge is longer than so many times what it is at rest because of that: or it would be torn apart.
 const TORN: f32 = 1.5;
 /// Two sides press if they come nearer than their gap and this part of it.
@@ -137,6 +140,8 @@ pub struct Barrier {
     /// Whether there was a detection before, and whether it is still good.
     begun: bool,
     ready: bool,
+    /// Substeps since then in which a vertex was stopped short.
+    held: u32,
     /// Where each vertex is expected to go in a substep, m, and for how many.
     ways: Vec<Particle>,
     steps: f32,
@@ -176,6 +181,7 @@ impl Barrier {
             bounded,
             begun: false,
             ready: false,
+            held: 0,
             ways: Vec::new(),
             steps: 1.0,
             items: model.items() - PADDING,
@@ -245,6 +251,7 @@ impl Barrier {
         let rows = self.detector.rows();
         self.rows.set(team, rows, coefficient, softness, self.soft && rows.len() > self.items);
         now.clock.lap(Stage::Color);
+        self.held = 0;
         self.work.detections += 1;
         self.work.collections += found.collected as u32;
         self.work.measured += found.measured;
@@ -258,7 +265,8 @@ impl Barrier {
 
     /// Goes on with the detection there is; says whether it does for going from `start` to the prediction `x`.
     fn go_on(&mut self, now: &mut Moment<'_>, x: &[Particle]) -> bool {
-        if !self.ready || !self.bounded {
+        let held = self.held >= HELD && !self.piled();
+        if !self.ready || !self.bounded || held {
             return false;
         }
         let done = self.detector.done() as f32;
@@ -357,9 +365,9 @@ impl Barrier {
                 self.work.stopped += 1;
                 self.work.late += left.pins;
                 self.work.forced += self.want(x, now.model.particles());
-                // They have no room left where they are: what stands at a wall that is not there any more keeps a fold swinging for ever. In a pile some always
-                // do, and cannot go anywhere.
-                let most = if self.piled() { MANY * now.model.particles() as f32 } else { 0.0 };
+                self.held += 1;
+                // They have no room left where they are.
+                let most = MANY * now.model.particles() as f32;
                 self.ready = clamped.outside as f32 <= most && left.colliders == 0;
                 return;
             }

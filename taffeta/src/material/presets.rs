@@ -67,7 +67,7 @@ use Source::{Converted, Estimated, Measured};
 
 /// Friction between cloth and other things was not measured in any of the sources; damping stands for air and for what bending to and fro takes.
 const FRICTION: f32 = 0.4;
-const DAMPING: f32 = 1.0;
+const DAMPING: f32 = 1.5;
 /// Nor was Poisson's ratio; crimp passing from one yarn system to the other gives wovens about 0.2 at small strains.
 const POISSON: f32 = 0.2;
 
