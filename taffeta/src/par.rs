@@ -348,18 +348,16 @@ impl Team {
 
     /// Does two things, side by side if there are two members.
     pub fn both(&mut self, first: impl FnOnce() + Send, second: impl FnOnce() + Send) {
+        fn take<T>(once: &Mutex<Option<T>>) -> Option<T> {
+            once.lock().ok()?.take()
+        }
         let (first, second) = (Mutex::new(Some(first)), Mutex::new(Some(second)));
         self.run(|worker| {
             if worker.index == 0 {
-                first.lock().ok().and_then(|mut first| first.take()).into_iter().for_each(|first| first());
+                take(&first).expect("there is one first member")();
             }
             if worker.index == worker.count.min(2) - 1 {
-                second
-                    .lock()
-                    .ok()
-                    .and_then(|mut second| second.take())
-                    .into_iter()
-                    .for_each(|second| second());
+                take(&second).expect("there is one second member")();
             }
         });
     }
