@@ -52,6 +52,8 @@ pub use triangles::{TriangleKernel, Triangles};
 /// Operations whose particles are loaded before the first of them is computed, where computing takes long.
 const AHEAD: usize = 8;
 
+/// As many colours as there are.
+const ALL_COLORS: usize = usize::MAX;
 /// Operations that each member of a team should have in a colour on average; with fewer it takes longer to wait for the others than to do all alone.
 const WORTH_SHARING: usize = 4;
 
@@ -122,8 +124,6 @@ pub struct Sweep<O, const N: usize, const P: usize, const R: usize> {
     before: Vec<[F8; R]>,
     /// Where each colour begins in `ops`, and the end.
     colors: Vec<usize>,
-    /// How many colours are gone through; all of them unless somebody asked for less.
-    used: usize,
     division: Division,
     /// How many items the state must have.
     items: usize,
@@ -170,7 +170,6 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
             lambda: Vec::new(),
             before: Vec::new(),
             colors: vec![0],
-            used: usize::MAX,
             division: Division::default(),
             items,
             constraints: 0,
@@ -296,21 +295,6 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         self.params.iter_mut().for_each(change);
     }
 
-    /// The same as [`run`](Self::run) for the first `colors` colours only.
-    pub fn run_first<K: Kernel<N, P, R>>(
-        &mut self,
-        team: &mut Team,
-        level: SimdLevel,
-        state: &mut [O::Item],
-        kernel: K,
-        keep: Keep,
-        colors: usize,
-    ) {
-        self.used = colors;
-        self.run(team, level, state, kernel, keep);
-        self.used = usize::MAX;
-    }
-
     /// Projects every constraint once, each on what the ones before it left (Gauss–Seidel).
     pub fn run<K: Kernel<N, P, R>>(
         &mut self,
@@ -320,26 +304,42 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         kernel: K,
         keep: Keep,
     ) {
+        self.run_first(team, level, state, kernel, keep, ALL_COLORS);
+    }
+
+    /// The same for those of the first `colors` colours.
+    pub fn run_first<K: Kernel<N, P, R>>(
+        &mut self,
+        team: &mut Team,
+        level: SimdLevel,
+        state: &mut [O::Item],
+        kernel: K,
+        keep: Keep,
+        colors: usize,
+    ) {
         let state = Shared::new(state);
         if K::KEEPS {
             let blend = Blend::PLAIN;
             match (keep.read, keep.write) {
                 (false, true) => {
-                    return self
-                        .pass::<K, false, true, false, false>(team, level, &state, &state, kernel, blend);
+                    return self.pass::<K, false, true, false, false>(
+                        team, level, &state, &state, kernel, blend, colors,
+                    );
                 }
                 (true, true) => {
-                    return self
-                        .pass::<K, true, true, false, false>(team, level, &state, &state, kernel, blend);
+                    return self.pass::<K, true, true, false, false>(
+                        team, level, &state, &state, kernel, blend, colors,
+                    );
                 }
                 (true, false) => {
-                    return self
-                        .pass::<K, true, false, false, false>(team, level, &state, &state, kernel, blend);
+                    return self.pass::<K, true, false, false, false>(
+                        team, level, &state, &state, kernel, blend, colors,
+                    );
                 }
                 (false, false) => {}
             }
         }
-        self.pass::<K, false, false, false, false>(team, level, &state, &state, kernel, Blend::PLAIN)
+        self.pass::<K, false, false, false, false>(team, level, &state, &state, kernel, Blend::PLAIN, colors)
     }
 
     /// Adds the corrections of all constraints to `sums`, each computed from `state` as it is (Jacobi). Multipliers that are kept
@@ -361,28 +361,42 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
             }
             match (blend.keep.read, blend.keep.write, momentum) {
                 (false, true, false) => {
-                    return self
-                        .pass::<K, false, true, true, false>(team, level, &state, &sums, kernel, blend);
+                    return self.pass::<K, false, true, true, false>(
+                        team, level, &state, &sums, kernel, blend, ALL_COLORS,
+                    );
                 }
                 (false, true, true) => {
-                    return self
-                        .pass::<K, false, true, true, true>(team, level, &state, &sums, kernel, blend);
+                    return self.pass::<K, false, true, true, true>(
+                        team, level, &state, &sums, kernel, blend, ALL_COLORS,
+                    );
                 }
                 (true, true, false) => {
-                    return self
-                        .pass::<K, true, true, true, false>(team, level, &state, &sums, kernel, blend);
+                    return self.pass::<K, true, true, true, false>(
+                        team, level, &state, &sums, kernel, blend, ALL_COLORS,
+                    );
                 }
                 (true, true, true) => {
-                    return self.pass::<K, true, true, true, true>(team, level, &state, &sums, kernel, blend);
+                    return self.pass::<K, true, true, true, true>(
+                        team, level, &state, &sums, kernel, blend, ALL_COLORS,
+                    );
                 }
                 (true, false, _) => {
-                    return self
-                        .pass::<K, true, false, true, false>(team, level, &state, &sums, kernel, blend);
+                    return self.pass::<K, true, false, true, false>(
+                        team, level, &state, &sums, kernel, blend, ALL_COLORS,
+                    );
                 }
                 (false, false, _) => {}
             }
         }
-        self.pass::<K, false, false, true, false>(team, level, &state, &sums, kernel, Blend::PLAIN)
+        self.pass::<K, false, false, true, false>(
+            team,
+            level,
+            &state,
+            &sums,
+            kernel,
+            Blend::PLAIN,
+            ALL_COLORS,
+        )
     }
 
     fn pass<
@@ -399,6 +413,7 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         target: &Shared<'_, O::Item>,
         kernel: K,
         blend: Blend,
+        first: usize,
     ) {
         // A state may have more, which is then left alone.
         assert!(state.len() >= self.items && target.len() >= self.items);
@@ -410,7 +425,7 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         let together = ops.len() >= WORTH_SHARING * (colors.len() - 1) * team.count();
         let members = if together { team.count() } else { 1 };
         self.division.divide(members, ops, colors, O::cell_count(self.items));
-        let (division, used) = (&self.division, self.used);
+        let division = &self.division;
         team.run_if(together, |worker| {
             let work = |range: Range<usize>| {
                 // SAFETY: shares of a colour do not overlap; there is one multiplier for each operation, and one before it
@@ -443,7 +458,7 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
                 }
             };
             let begin = worker.arrivals();
-            for share in division.of(worker).take(used) {
+            for share in division.of(worker).take(first) {
                 if share.after > 0 {
                     worker.wait(begin.wrapping_add(share.after));
                 }

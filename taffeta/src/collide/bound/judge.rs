@@ -19,9 +19,8 @@ pub(super) const APART: f32 = 0.0;
 pub(super) const CONTACT: f32 = 2.0;
 const KEPT_APART: f32 = 1.0;
 
-/// Numbers of a [`Closest`] and of a [`Verdict`].
-pub(super) const NUMBERS: usize = 9;
-pub(super) const JUDGED: usize = NUMBERS + 10;
+/// Numbers that a [`Judge`] gives: nine of how the sides are, ten of the [`Verdict`].
+pub(super) const JUDGED: usize = 9 + 10;
 
 /// Weights, direction, distance, and how wide the slab along the direction is that has one side on each side of it; then the [`Verdict`].
 #[derive(Clone, Copy)]
