@@ -9,7 +9,7 @@ use taffeta::Simulation;
 use taffeta::collide::Surface;
 use taffeta::mesh::Grid;
 use taffeta::motion::{Accelerate, Motion};
-use taffeta::scene::{Bounds, Cloth, Collider, ColliderShape, Pin, Scene, Select};
+use taffeta::scene::{Bounds, Cloth, Collider, ColliderShape, FabricChoice, FabricTable, Pin, Scene, Select};
 
 const G: f32 = 9.81;
 /// Distance kept from colliders, m.
@@ -125,22 +125,43 @@ fn cloth_slides_down_a_mesh_with_the_right_acceleration_or_holds() {
     assert!(creep < 1e-3, "{creep} m in 5 s");
 }
 
+/// Speed of the fastest vertex 5 s after a cloth fell on a ball from some height (m), m/s.
+fn fastest_on_a_sphere(height: f32, fabric: FabricChoice) -> f32 {
+    let cloth = Cloth {
+        position: [0.0, height, 0.0],
+        margin: Some(0.008),
+        fabric,
+        ..grid_cloth([1.0, 1.0], [64, 64])
+    };
+    let ball = Collider { radius: 0.5, friction: Some(0.4), ..Collider::default() };
+    let mut scene = Scene { cloth: vec![cloth], collider: vec![ball], ..Scene::default() };
+    scene.simulation.substeps = 20;
+    let mut sim = Simulation::new(&scene).unwrap();
+    run(&mut sim, 300);
+    assert_eq!((sim.intersecting_pairs(), sim.penetrating_vertices()), (0, 0));
+    let speeds = sim.state().v[..sim.model().particles()].iter();
+    let fastest = speeds.map(|&[x, y, z, _]| x.hypot(y).hypot(z)).fold(0.0, f32::max);
+    println!("from {height} m: {fastest} m/s, {} J", sim.energies().kinetic);
+    fastest
+}
+
 /// Wherever it falls from: each height makes other folds.
 #[test]
 fn cloth_comes_to_rest_on_a_sphere() {
     for step in 0..8 {
         let height = 0.556 + 0.00125 * step as f32;
-        let cloth =
-            Cloth { position: [0.0, height, 0.0], margin: Some(0.008), ..grid_cloth([1.0, 1.0], [64, 64]) };
-        let ball = Collider { radius: 0.5, friction: Some(0.4), ..Collider::default() };
-        let mut scene = Scene { cloth: vec![cloth], collider: vec![ball], ..Scene::default() };
-        scene.simulation.substeps = 20;
-        let mut sim = Simulation::new(&scene).unwrap();
-        run(&mut sim, 300);
-        let speeds = sim.state().v[..sim.model().particles()].iter();
-        let fastest = speeds.map(|&[x, y, z, _]| x.hypot(y).hypot(z)).fold(0.0, f32::max);
-        println!("from {height} m: {fastest} m/s, {} J", sim.energies().kinetic);
+        let fastest = fastest_on_a_sphere(height, FabricChoice::default());
         assert!(fastest < 0.005, "from {height} m: {fastest} m/s");
-        assert_eq!((sim.intersecting_pairs(), sim.penetrating_vertices()), (0, 0));
+    }
+}
+
+/// With little damping free lips still swing, but no fold is kept swinging: from these heights they were, at 0.035 to 0.07 m/s, while vertices were held back
+/// by walls that had gone.
+#[test]
+fn no_fold_is_kept_swinging() {
+    for height in [0.5555, 0.55727, 0.561] {
+        let fabric = FabricChoice(FabricTable { damping: Some(0.5), ..FabricTable::default() });
+        let fastest = fastest_on_a_sphere(height, fabric);
+        assert!(fastest < 0.02, "from {height} m: {fastest} m/s");
     }
 }
