@@ -31,6 +31,7 @@ const TOUCH_ROUNDS: u32 = 8;
 const CONTACT_ROUNDS: u32 = 1;
 const MANY: f32 = 0.04;
 const LONG: u32 = 8;
+const LONG_IN_PILES: u32 = 24;
 /// Vertices are held back by a detection in so many substeps at most: the wall that they stand at is not there any more, and a fold whose sides lean on such walls swings for ever. In a pile
 /// there are always some, and they have nowhere to go.
 const HELD: u32 = 4;
@@ -264,7 +265,7 @@ impl Barrier {
     }
 
     /// Goes on with the detection there is; says whether it does for going from `start` to the prediction `x`.
-    fn go_on(&mut self, now: &mut Moment<'_>, x: &[Particle]) -> bool {
+    fn go_on(&mut self, now: &mut Moment<'_>, start: &[Particle], x: &[Particle]) -> bool {
         let held = self.held >= HELD && !self.piled();
         if !self.ready || !self.bounded || held {
             return false;
@@ -274,7 +275,8 @@ impl Barrier {
             self.steps = (2.0 * done).clamp(1.0, MOST_STEPS);
             return false;
         }
-        if self.detector.strayed(now.team, x) {
+        let strayed = self.detector.strayed(now.team, x) > 0;
+        if strayed && !self.detector.renew(&self.soup, start, x) {
             self.steps = (1.25 * done).clamp(1.0, MOST_STEPS);
             return false;
         }
@@ -301,7 +303,7 @@ impl Barrier {
         let meshes = &now.model.collider_meshes;
         let all_still = meshes.iter().all(still);
         self.detector.set_movers(if all_still { now.model.particles() } else { now.model.items() });
-        let good = self.go_on(now, x);
+        let good = self.go_on(now, start, x);
         now.clock.lap(Stage::Bound);
         if !good {
             for (k, mesh) in meshes.iter().enumerate() {
@@ -351,14 +353,15 @@ impl Barrier {
                 return;
             }
             let left = self.left(now.model.particles(), x);
+            let long = if self.piled() { LONG_IN_PILES } else { LONG };
             let many = left.free as f32 > MANY * now.model.particles() as f32;
             let rounds = match left {
                 Left { colliders: 1.., .. } | Left { pins: 1.., .. } => MOVER_ROUNDS,
                 _ if clamped.inside > 0 => INSIDE_ROUNDS,
                 _ if !self.touching() => ROUNDS,
                 _ if !pushed && !self.pressing(x) => TOUCH_ROUNDS,
-                _ if self.torn(now.model, x) => TOUCH_ROUNDS,
-                _ if many || (left.free > 0 && self.detector.done() > LONG) => CONTACT_ROUNDS,
+                _ if left.free > 0 && self.torn(now.model, x) => TOUCH_ROUNDS,
+                _ if many || (left.free > 0 && self.detector.done() > long) => CONTACT_ROUNDS,
                 _ => 0,
             };
             if round >= rounds {

@@ -34,6 +34,7 @@ mod clamp;
 mod collect;
 mod judge;
 mod measure;
+mod renew;
 mod spread;
 #[cfg(test)]
 mod tests;
@@ -42,6 +43,7 @@ use clamp::Walls;
 pub use clamp::{Clamped, FREE, STOPPED};
 use collect::{Collection, Horizon};
 use measure::{Findings, View};
+use renew::Nearby;
 
 /// How a detection looks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -158,8 +160,10 @@ pub struct Detection {
 pub struct Detector {
     pairs: Collection,
     findings: Findings,
-    /// c and u, m.
+    /// c.
     origin: Vec<Particle>,
+    /// The same, but for vertices that got new balls since, and u, m.
+    base: Vec<Particle>,
     ways: Vec<Particle>,
     /// K and k.
     steps: u32,
@@ -183,6 +187,10 @@ pub struct Detector {
     facing: Vec<[Vec3; 2]>,
     /// For how many substeps slabs let vertices go as expected, where that is not for all.
     short: Vec<f32>,
+    /// The most room that any vertex has, and what rounding may have done, m.
+    most: f32,
+    epsilon: f32,
+    nearby: Nearby,
 }
 
 impl Detector {
@@ -192,6 +200,7 @@ impl Detector {
             pairs: Collection::new(structure, meshes_only),
             findings: Findings::default(),
             origin: Vec::new(),
+            base: Vec::new(),
             ways: Vec::new(),
             steps: u32::MAX,
             done: 0,
@@ -207,6 +216,9 @@ impl Detector {
             rows: Vec::new(),
             facing: Vec::new(),
             short: Vec::new(),
+            most: 0.0,
+            epsilon: 0.0,
+            nearby: Nearby::default(),
         }
     }
 
@@ -262,7 +274,7 @@ impl Detector {
         if self.moving() {
             self.done += 1;
             let k = self.done as f32;
-            for ((center, c), u) in self.center.iter_mut().zip(&self.origin).zip(&self.ways) {
+            for ((center, c), u) in self.center.iter_mut().zip(&self.base).zip(&self.ways) {
                 let (c, u) = (c.to_array(), u.to_array());
                 *center = Particle::from_array([c[0] + k * u[0], c[1] + k * u[1], c[2] + k * u[2], c[3]]);
             }
@@ -296,7 +308,8 @@ impl Detector {
         let x = &x[..soup.vertices()];
         if self.origin.is_empty() {
             self.rows.reserve(USUAL_ROWS * x.len());
-            self.walls.reserve(USUAL_SLABS * x.len(), x.len());
+            self.walls.reserve(USUAL_SLABS * x.len(), x.len(), team.count());
+            self.nearby.reserve();
             self.facing.resize(x.len(), [Vec3::ZERO; 2]);
             self.short.reserve(USUAL_SLABS * x.len());
             self.wanted.reserve(x.len());
@@ -318,6 +331,7 @@ impl Detector {
             // Pairs that are not listed stay beyond the reach, and are no contacts.
             let cap = |reach: f32| settings.room(reach - horizon.epsilon, soup.thickest(), false);
             let most = cap(horizon.reach).min(2.0 * cap(horizon.reach_still));
+            (self.most, self.epsilon) = (most, horizon.epsilon);
             for rooms in &mut self.rooms {
                 rooms.resize_with(x.len(), AtomicU32::default);
                 rooms.iter_mut().for_each(|room| *room.get_mut() = most.to_bits());
@@ -336,6 +350,7 @@ impl Detector {
                 rooms: &self.rooms,
             };
             self.findings.find(team, &view, &self.pairs);
+            self.walls.reserve_blocks(self.findings.most_blocks());
             self.steps = steps.into_inner();
             // Once more if the plan has changed.
             if bent || !moving || !self.bend(x) {
@@ -401,8 +416,9 @@ impl Detector {
     fn shorten(&mut self) {
         let Detector { findings, facing, short, steps, rooms, .. } = self;
         let slabs = || findings.slabs();
-        let within = |holds: &f32| *holds < *steps as f32;
-        if !slabs().any(|slab| slab.holds.iter().any(within)) {
+        let within = |holds: &&f32| **holds < *steps as f32;
+        let few = (FEW * self.origin.len() as f32) as usize;
+        if slabs().flat_map(|slab| &slab.holds).filter(within).nth(few).is_none() {
             return;
         }
         facing.resize(self.origin.len(), [Vec3::ZERO; 2]);
@@ -434,7 +450,6 @@ impl Detector {
                 }
             }
         }
-        let few = (FEW * self.origin.len() as f32) as usize;
         if short.len() > few {
             let (_, &mut holds, _) = short.select_nth_unstable_by(few, f32::total_cmp);
             *steps = (holds as u32).max(1);
@@ -444,11 +459,12 @@ impl Detector {
 
     /// Takes c and u.
     fn plan(&mut self, x: &[Particle], plan: &[Particle]) {
-        for list in [&mut self.origin, &mut self.center] {
+        for list in [&mut self.origin, &mut self.base, &mut self.center] {
             list.clear();
             list.extend_from_slice(x);
         }
         self.done = 0;
+        self.nearby.forget();
         self.ways.clear();
         self.ways.extend(plan.iter().take(x.len()).map(|u| Particle { p: u.p, w: 0.0 }));
         self.ways.resize(x.len(), Particle { p: [0.0; 3], w: 0.0 });

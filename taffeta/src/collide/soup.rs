@@ -283,6 +283,16 @@ impl Soup {
         self.triangle_ids[patch].into_iter().filter(|&t| t != NONE)
     }
 
+    /// The vertices that a patch owns.
+    pub fn patch_points(&self, patch: usize) -> impl Iterator<Item = u32> {
+        owned(&self.vertex_ids, &self.vertex_starts, patch)
+    }
+
+    /// The edges that a patch owns.
+    pub fn patch_edges(&self, patch: usize) -> impl Iterator<Item = u32> {
+        owned(&self.edge_ids, &self.edge_starts, patch)
+    }
+
     /// The box around a patch.
     #[inline]
     fn around_patch(&self, patch: usize, x: &[Particle]) -> Aabb {
@@ -332,6 +342,12 @@ impl Soup {
         self.groups[self.vertex_group[v as usize] as usize].kinematic
     }
 
+    /// Whether a vertex is one of a collider that stands still.
+    #[inline]
+    pub fn is_still(&self, v: u32) -> bool {
+        self.groups[self.vertex_group[v as usize] as usize].still
+    }
+
     /// Whether a vertex is one of a collider that moves.
     #[inline]
     pub fn is_driven(&self, v: u32) -> bool {
@@ -372,7 +388,7 @@ impl Soup {
     }
 
     /// Triangles that have a vertex.
-    fn triangles_at(&self, v: u32) -> &[u32] {
+    pub fn triangles_at(&self, v: u32) -> &[u32] {
         let [from, to] = [v, v + 1].map(|v| self.around_starts[v as usize] as usize);
         &self.around[from..to]
     }
@@ -430,6 +446,12 @@ pub fn keep(gap: f32, at_rest: f32) -> f32 {
 /// Which corner of a triangle is not on an edge of it.
 fn opposite(corners: [u32; 3], edge: [u32; 2]) -> usize {
     (0..3).find(|&k| !edge.contains(&corners[k])).expect("a triangle has a corner off each of its edges")
+}
+
+/// Those of a patch.
+fn owned(ids: &[[u32; LANES]], starts: &[u32], patch: usize) -> impl Iterator<Item = u32> {
+    let [from, to] = [patch, patch + 1].map(|patch| starts[patch] as usize);
+    ids[from..to].iter().flatten().copied().filter(|&id| id != NONE)
 }
 
 /// Appends a list in eights, the last filled up with [`NONE`].

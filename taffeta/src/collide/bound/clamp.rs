@@ -1,11 +1,12 @@
 //! Bringing vertices back that went further than they may.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use glam::Vec3;
 
 use super::Detector;
-use super::measure::{Slab, first_side};
+use super::measure::{Findings, Slab, first_side};
 use crate::par::Team;
 use crate::wide::Particle;
 
@@ -19,7 +20,7 @@ pub const STOPPED: f32 = 2.0;
 const SLIDES: u32 = 8;
 const LAST_SLIDES: u32 = 64;
 /// Part of its room by which a vertex may be beyond, so that rounding does not count: of what two sides leave each other, (1 − 2γ) d, it takes a fifth.
-const OVER: f32 = 0.02;
+pub(super) const OVER: f32 = 0.02;
 /// How far out of a collider a vertex is put, m.
 const OUT: f32 = 1e-5;
 /// How well a way is cut short.
@@ -37,29 +38,33 @@ pub struct Clamped {
 }
 
 impl Detector {
-    /// Whether any vertex is so far from where it was expected that it may have contacts which are not known.
-    pub fn strayed(&self, team: &mut Team, x: &[Particle]) -> bool {
-        self.any_beyond(team, x, &self.outer, 1.0 + OVER)
+    /// How many vertices are so far from where they were expected that they may have contacts which are not known.
+    pub fn strayed(&self, team: &mut Team, x: &[Particle]) -> usize {
+        self.beyond(team, x, &self.outer, 1.0 + OVER)
     }
 
-    /// Whether any vertex is beyond its ball, of one of the `radii` (m) times `over`, or has none.
-    fn any_beyond(&self, team: &mut Team, x: &[Particle], radii: &[f32], over: f32) -> bool {
+    /// Whether a vertex at x is one of those.
+    pub(super) fn has_strayed(&self, v: usize, x: &Particle) -> bool {
+        let most = self.outer[v] * (1.0 + OVER);
+        square(x, &self.center[v]) > most * most || self.outer[v] == 0.0
+    }
+
+    /// How many vertices are beyond their ball, of one of the `radii` (m) times `over`, or have none.
+    fn beyond(&self, team: &mut Team, x: &[Particle], radii: &[f32], over: f32) -> usize {
         let n = self.moving_vertices();
         let (center, radii, x) = (&self.center[..n], &radii[..n], &x[..n]);
-        let any = AtomicBool::new(false);
+        let count = AtomicUsize::new(0);
         team.run(|worker| {
             let range = worker.share(n, GRAIN);
             let all = x[range.clone()].iter().zip(&center[range.clone()]).zip(&radii[range]);
             let mut here = 0u32;
             for ((x, c), &radius) in all {
                 let most = radius * over;
-                here |= (square(x, c) > most * most) as u32 | (radius == 0.0) as u32;
+                here += (square(x, c) > most * most) as u32 | (radius == 0.0) as u32;
             }
-            if here > 0 {
-                any.store(true, Ordering::Relaxed);
-            }
+            count.fetch_add(here as usize, Ordering::Relaxed);
         });
-        any.into_inner()
+        count.into_inner()
     }
 
     /// Brings vertices back that went further than they may. They come from `start`; `inside` gives the depth (m, below zero) and the outward normal of
@@ -79,7 +84,7 @@ impl Detector {
             self.wanted.iter_mut().for_each(|wanted| wanted.w = 0.0);
         }
         // Those within the inner ball cannot break any bound; of the others some may go on along their slabs.
-        if pressed.is_none() && !self.any_beyond(team, x, &self.inner, 1.0) {
+        if pressed.is_none() && self.beyond(team, x, &self.inner, 1.0) == 0 {
             return Clamped::default();
         }
         let pressed = |v: usize| pressed.is_some_and(|pressed| pressed(v));
@@ -104,11 +109,8 @@ impl Detector {
         let (x, wanted) = (&mut x[..n], &mut self.wanted[..n]);
         // What stops them, vertex by vertex, in an order that does not depend on threads.
         let (beyond, k) = (&self.beyond[..], self.done as f32);
-        let Walls { all, sorted, starts } = &mut self.walls;
-        all.clear();
-        self.findings.slabs().for_each(|slab| slab.walls(beyond, k, all));
-        sort_by_vertex(beyond.len(), all, starts, sorted);
-        let (walls, starts) = (&sorted[..], &starts[..]);
+        self.walls.build(team, &self.findings, beyond, k);
+        let (walls, starts) = (&self.walls.sorted[..], &self.walls.starts[..]);
         let [outside, lost, within] = [0; 3].map(AtomicUsize::new);
         let origin = &self.origin[..];
         team.for_each_chunk2(x, wanted, GRAIN, |first, x, wanted| {
@@ -151,36 +153,62 @@ impl Detector {
 /// What stops vertices.
 #[derive(Debug, Default)]
 pub(super) struct Walls {
-    all: Vec<Wall>,
-    /// The same in order of vertices, and where those of each begin.
+    /// Found by each member of a team, and where those of each block of slabs are, in the list of which member.
+    members: Vec<Vec<Wall>>,
+    blocks: Vec<(usize, Range<usize>)>,
+    /// All in order of vertices, and where those of each begin.
     sorted: Vec<Wall>,
     starts: Vec<u32>,
 }
 
 impl Walls {
-    /// Makes room for so many, around so many vertices.
-    pub fn reserve(&mut self, walls: usize, vertices: usize) {
-        self.all.reserve(walls);
+    /// Makes room for so many, around so many vertices, on so many threads.
+    pub fn reserve(&mut self, walls: usize, vertices: usize, threads: usize) {
+        self.members.resize_with(threads.max(self.members.len()), || Vec::with_capacity(walls));
         self.sorted.reserve(walls);
         self.starts.reserve(vertices + 2);
     }
-}
 
-/// Sorts walls by their vertices, of which there are n; those of one vertex stay in order.
-fn sort_by_vertex(n: usize, all: &[Wall], starts: &mut Vec<u32>, sorted: &mut Vec<Wall>) {
-    starts.clear();
-    starts.resize(n + 2, 0);
-    all.iter().for_each(|wall| starts[wall.vertex as usize + 2] += 1);
-    for v in 2..n + 2 {
-        starts[v] += starts[v - 1];
+    /// Makes room for so many blocks of slabs.
+    pub fn reserve_blocks(&mut self, blocks: usize) {
+        self.blocks.reserve(blocks.saturating_sub(self.blocks.len()));
     }
-    sorted.clear();
-    sorted.resize(all.len(), Wall { vertex: 0, inward: Vec3::ZERO, level: 0.0, room: 0.0, contact: false });
-    for wall in all {
-        // Once all are in their places, each of these is one further on.
-        let next = &mut starts[wall.vertex as usize + 1];
-        sorted[*next as usize] = *wall;
-        *next += 1;
+
+    /// Those of all vertices that are `beyond` their inner balls after k substeps, in an order that does not depend on threads.
+    fn build(&mut self, team: &mut Team, findings: &Findings, beyond: &[bool], k: f32) {
+        let Walls { members, blocks, .. } = self;
+        members.resize_with(team.count().max(members.len()), Vec::new);
+        members.iter_mut().for_each(Vec::clear);
+        blocks.resize(findings.blocks(), (0, 0..0));
+        team.for_each_block(blocks, 1, members, |b, block, index, walls| {
+            let begin = walls.len();
+            findings.slabs_of(b).iter().for_each(|slab| slab.walls(beyond, k, walls));
+            block[0] = (index, begin..walls.len());
+        });
+        self.sort(beyond.len());
+    }
+
+    /// Sorts walls by their vertices, of which there are n; those of one vertex stay in order.
+    fn sort(&mut self, n: usize) {
+        let Walls { members, blocks, sorted, starts } = self;
+        let all = || blocks.iter().flat_map(|(member, range)| &members[*member][range.clone()]);
+        starts.clear();
+        starts.resize(n + 2, 0);
+        all().for_each(|wall| starts[wall.vertex as usize + 2] += 1);
+        for v in 2..n + 2 {
+            starts[v] += starts[v - 1];
+        }
+        sorted.clear();
+        sorted.resize(
+            starts[n + 1] as usize,
+            Wall { vertex: 0, inward: Vec3::ZERO, level: 0.0, room: 0.0, contact: false },
+        );
+        for wall in all() {
+            // Once all are in their places, each of these is one further on.
+            let next = &mut starts[wall.vertex as usize + 1];
+            sorted[*next as usize] = *wall;
+            *next += 1;
+        }
     }
 }
 

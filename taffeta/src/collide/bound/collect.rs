@@ -191,7 +191,7 @@ pub(super) struct Collection {
     mean: Vec3,
     /// Where everything was at the last detection.
     last: Vec<Particle>,
-    meshes_only: bool,
+    pub meshes_only: bool,
     /// What is looked at; all but in tests that show why it must be.
     pub kinds: [bool; 2],
 }
@@ -269,6 +269,13 @@ impl Collection {
     /// The pairs of two patches, of one of the [`KINDS`].
     pub fn pairs(&self, partners: &Partners, k: usize) -> &[Pair] {
         &self.stores[partners.member as usize].lists[k][partners.range(k)]
+    }
+
+    /// The box that the vertices of a patch are expected to be in, from one count of substeps to another.
+    pub fn swept_patch(&self, patch: usize, steps: [f32; 2]) -> Aabb {
+        let Survey { at, plan, .. } = &self.surveys[patch];
+        let then = |k: f32| Aabb { low: at.low + plan.low * k, high: at.high + plan.high * k };
+        then(steps[0]).join(then(steps[1]))
     }
 
     /// Makes sure that all pairs that matter are there, and shortens the plan if too much would; says whether any had to be collected.

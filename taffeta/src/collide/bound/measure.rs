@@ -207,7 +207,22 @@ impl Findings {
 
     /// All slabs, in such an order as well.
     pub fn slabs(&self) -> impl Iterator<Item = &Slab> {
-        self.blocks.iter().flat_map(|block| &self.members[block.member].slabs[block.slabs.clone()])
+        (0..self.blocks.len()).flat_map(|block| self.slabs_of(block))
+    }
+
+    /// Into how many blocks the pairs are cut, and how many there may be without more memory.
+    pub fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    pub fn most_blocks(&self) -> usize {
+        self.blocks.capacity()
+    }
+
+    /// The slabs of one block.
+    pub fn slabs_of(&self, block: usize) -> &[Slab] {
+        let block = &self.blocks[block];
+        &self.members[block.member].slabs[block.slabs.clone()]
     }
 
     /// How many pairs were measured.

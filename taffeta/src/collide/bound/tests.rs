@@ -148,6 +148,8 @@ struct Storm {
     lost: usize,
     /// Substeps that went by a plan.
     planned: usize,
+    /// Vertices that got new balls.
+    renewed: usize,
     nearest: f32,
 }
 
@@ -158,9 +160,38 @@ struct Held {
     kinds: [bool; 2],
     slabs: bool,
     balls: bool,
+    /// Whether new balls are fitted to what is near.
+    renewed: bool,
 }
 
-const ALL_OF_IT: Held = Held { gamma: 0.45, kinds: [true; 2], slabs: true, balls: true };
+const ALL_OF_IT: Held = Held { gamma: 0.45, kinds: [true; 2], slabs: true, balls: true, renewed: true };
+
+/// A few of the vertices that are at the rim of their balls leave them; says which got new ones.
+fn stray(
+    detector: &mut Detector,
+    soup: &Soup,
+    from: &[Particle],
+    random: &mut Random,
+    fitted: bool,
+) -> Vec<u32> {
+    let mut x = detector.center.clone();
+    let mut strays = Vec::new();
+    for _ in 0..8 {
+        let v = (random.next() * x.len() as f32) as usize % x.len();
+        let out = Vec3::from(from[v].p) - Vec3::from(x[v].p);
+        if x[v].w == 0.0 || out.length() < 0.9 * detector.outer[v] || soup.is_still(v as u32) {
+            continue;
+        }
+        strays.push(v as u32);
+        x[v].p = (Vec3::from(from[v].p) + out.normalize_or_zero() * 0.2 * detector.most).into();
+        if !fitted {
+            let center = from[v].p;
+            (detector.base[v].p, detector.center[v].p, detector.ways[v].p) = (center, center, [0.0; 3]);
+            (detector.outer[v], detector.inner[v]) = (detector.most, 0.0);
+        }
+    }
+    if fitted && !detector.renew(soup, from, &x) { Vec::new() } else { strays }
+}
 
 /// Drives the two sides of every pair that is close against each other, each vertex by `way` (m); which pairs those are does not depend on what
 /// the bound looks at.
@@ -206,7 +237,7 @@ fn storm(seed: u64, held: Held, connected: bool) -> Storm {
     detector.pairs.kinds = held.kinds;
     let mut team = Team::new(1);
     let (mut seen, mut lost_before) =
-        (Storm { crossed: 0, clamped: 0, lost: 0, planned: 0, nearest: reach }, 0);
+        (Storm { crossed: 0, clamped: 0, lost: 0, planned: 0, renewed: 0, nearest: reach }, 0);
     for round in 0..ROUNDS {
         // Every other time they are expected to go somewhere, all of them or each its own way, and for several substeps.
         let settings = Settings { steps: 1 + round as u32 % 4, ..settings };
@@ -230,6 +261,11 @@ fn storm(seed: u64, held: Held, connected: bool) -> Storm {
             if step > 0 || round % 3 > 0 {
                 detector.advance();
             }
+            let strays = match round % 4 {
+                0 => Vec::new(),
+                _ => stray(&mut detector, &soup, &from, &mut random, held.renewed),
+            };
+            seen.renewed += strays.len();
             // Two goals: the way between them does not matter, only where the vertices end.
             for _ in 0..2 {
                 // All to the middle, each its own way, or whole triangles to and fro; at last every pair that is close is squeezed.
@@ -244,6 +280,10 @@ fn storm(seed: u64, held: Held, connected: bool) -> Storm {
                 }
                 if round > ROUNDS / 2 {
                     squeeze(&stencils, &from, &mut x, reach);
+                }
+                for v in &strays {
+                    let own: Vec<_> = stencils.iter().filter(|(_, s)| s.contains(v)).copied().collect();
+                    squeeze(&own, &from, &mut x, reach);
                 }
                 // Some are exactly where they are expected, and others come to them.
                 for v in (0..x.len()).filter(|v| v % 4 == round % 4) {
@@ -277,16 +317,18 @@ const ROUNDS: usize = 24;
 #[test]
 fn nothing_crosses_whatever_is_thrown_at_it() {
     for connected in [false, true] {
-        let (mut clamped, mut planned, mut nearest) = (0, 0, 1.0f32);
+        let (mut clamped, mut planned, mut renewed, mut nearest) = (0, 0, 0, 1.0f32);
         for seed in 0..if connected { SEEDS / 3 } else { SEEDS } {
             let storm = storm(seed, ALL_OF_IT, connected);
             assert_eq!(storm.crossed, 0, "seed {seed}");
             clamped += storm.clamped;
             planned += storm.planned;
+            renewed += storm.renewed;
             nearest = nearest.min(storm.nearest);
         }
         assert!(clamped > 10_000, "the bound was put to the test: {clamped}");
         assert!(planned > 100, "most plans could be followed: {planned}");
+        assert!(renewed > 50, "vertices left their balls: {renewed}");
         assert!(nearest < 2e-6, "and some came as near as they can: {nearest}");
     }
 }
@@ -301,6 +343,7 @@ fn without_any_part_of_the_bound_things_cross() {
     assert!(total(Held { kinds: [false, true], ..ALL_OF_IT }) > 0, "without vertices and triangles");
     assert!(total(Held { slabs: false, ..ALL_OF_IT }) > 0, "without slabs");
     assert!(total(Held { balls: false, ..ALL_OF_IT }) > 0, "without balls");
+    assert!(total(Held { renewed: false, ..ALL_OF_IT }) > 0, "with new balls that are not fitted");
 }
 
 #[test]
@@ -552,10 +595,10 @@ fn clamping_brings_all_back_and_remembers_where_they_wanted_to_go() {
     detector.detect(&mut team, SimdLevel::best(), &soup, &x, &Settings::default());
     let mut far = x.clone();
     far.iter_mut().for_each(|x| x.p[1] += 0.1);
-    assert!(detector.strayed(&mut team, &far) && !detector.strayed(&mut team, &x));
+    assert!(detector.strayed(&mut team, &far) == x.len() && detector.strayed(&mut team, &x) == 0);
     let all = Clamped { outside: x.len(), lost: 0, inside: 0 };
     assert_eq!(detector.clamp(&mut team, &x, &mut far, None, |_| None), all);
-    assert!(!detector.strayed(&mut team, &far));
+    assert_eq!(detector.strayed(&mut team, &far), 0);
     assert!(detector.wanted().iter().zip(&x).all(|(w, x)| w.w == 1.0 && w.p[1] == x.p[1] + 0.1));
     assert_eq!(detector.clamp(&mut team, &x, &mut far, None, |_| None), Clamped::default());
     assert!(detector.wanted().iter().all(|w| w.w == 0.0));
@@ -616,4 +659,67 @@ fn what_would_hit_hard_is_expected_to_be_stopped() {
     // Otherwise the ball around where it is expected would be behind the slab, and there would be no place for it.
     assert_eq!(clamped, Clamped { outside: 3, lost: 0, inside: 0 });
     assert!(fallen[3..].iter().all(|x| x.p[1] > 0.0 && x.p[1] < 0.003), "{fallen:?}");
+}
+
+/// How far the sides of a stencil are apart if all vertices went as far as their balls allow, now and at the end of the plan, along the direction between where they are expected or an axis, m.
+fn left_between(detector: &Detector, kind: Kind, stencil: [u32; 4], ends: [f32; 2]) -> f32 {
+    let expected = |v: u32, k: f32| {
+        let v = v as usize;
+        Vec3::from(detector.base[v].p) + Vec3::from(detector.ways[v].p) * k
+    };
+    let n = proximity::proximity(kind, stencil.map(|v| expected(v, ends[0]))).direction;
+    let (first, second) = stencil.split_at(measure::first_side(kind));
+    let apart = |n: Vec3, k: f32| {
+        let low = |&v: &u32| n.dot(expected(v, k)) - detector.outer[v as usize];
+        let high = |&v: &u32| n.dot(expected(v, k)) + detector.outer[v as usize];
+        first.iter().map(low).fold(f32::INFINITY, f32::min) - second.iter().map(high).fold(f32::MIN, f32::max)
+    };
+    let axes = [n, Vec3::X, Vec3::Y, Vec3::Z, Vec3::NEG_X, Vec3::NEG_Y, Vec3::NEG_Z];
+    axes.into_iter().map(|n| apart(n, ends[0]).min(apart(n, ends[1]))).fold(f32::MIN, f32::max)
+}
+
+#[test]
+fn a_new_ball_is_apart_from_all_that_may_come_near() {
+    let (mut renewed, mut larger) = (0, 0);
+    for seed in 0..120 {
+        let mut random = Random(seed * 77 + 5);
+        let (triangles, x) = if seed % 2 == 0 { scattered(&mut random, 16) } else { sheet(&mut random) };
+        let soup = soup_of(&triangles, &x, 0.0);
+        let stencils = all_stencils(&soup);
+        // Without contacts there are no slabs.
+        let settings = Settings {
+            reach: 0.1,
+            early: f32::NEG_INFINITY,
+            steps: 1 + seed as u32 % 3,
+            ..Settings::default()
+        };
+        let (mut detector, mut team) = (Detector::new(Structure::default(), false), Team::new(1));
+        for v in 0..x.len() {
+            let way = |_| Particle { p: (random.vector() * 2e-3).into(), w: 0.0 };
+            let plan: Vec<Particle> = (0..if seed % 4 < 2 { 0 } else { x.len() }).map(way).collect();
+            let (level, clock) = (SimdLevel::best(), &mut Stopwatch::start());
+            let found = detector.detect_planned(&mut team, level, clock, &soup, &x, &plan, &settings);
+            detector.advance();
+            let ends = if detector.moving() { [0.0, found.steps as f32] } else { [0.0; 2] };
+            let kept_apart = |s: [u32; 4]| detector.findings.slabs().any(|slab| slab.particles == s);
+            let with_slabs: Vec<_> = stencils.iter().filter(|(_, s)| kept_apart(*s)).copied().collect();
+            // It is at the rim of its ball, and goes on.
+            let (mut start, mut ahead) = (x.clone(), detector.center().to_vec());
+            let out = random.vector().normalize_or_zero();
+            start[v].p = (Vec3::from(x[v].p) + out * (0.95 * detector.outer[v])).into();
+            ahead[v].p = (Vec3::from(ahead[v].p) + out * (detector.outer[v] + 0.05 * detector.most)).into();
+            let before = detector.outer[v];
+            if !detector.renew(&soup, &start, &ahead) {
+                continue;
+            }
+            renewed += 1;
+            larger += (detector.outer[v] > before) as usize;
+            let own = stencils.iter().filter(|(_, s)| s.contains(&(v as u32)));
+            for &(kind, stencil) in own.filter(|pair| !with_slabs.contains(pair)) {
+                let left = left_between(&detector, kind, stencil, ends);
+                assert!(left > 0.0, "seed {seed}, vertex {v}, {kind:?} {stencil:?}: {left} m");
+            }
+        }
+    }
+    assert!(renewed > 100 && larger > 20, "{renewed} got new balls, {larger} larger ones");
 }
