@@ -43,6 +43,8 @@ const PRESS: f32 = 0.02;
 const INSIDE: f32 = 1e-5;
 /// Detections in a substep at most, while vertices are inside of a collider.
 const INSIDE_ROUNDS: u32 = 20;
+/// How often contacts are gone through after each detection beyond [`TOUCH_ROUNDS`], while colliders and pins have not arrived.
+const LATE_PASSES: u32 = 10;
 /// The same while colliders and pins have not arrived. After that pins are late, as they are in life if a cloth is jammed.
 const MOVER_ROUNDS: u32 = 200;
 /// The reach of a detection is this many times the largest gap at least, and this part of the mean edge at most, unless that is less. With the
@@ -376,10 +378,14 @@ impl Barrier {
             }
             round += 1;
             self.detect(now, x, &self.settings.clone(), true);
-            self.want(x, 0);
+            // Whatever is in the way of colliders and pins for so long only gives way to them.
+            let late = round > TOUCH_ROUNDS && left.colliders + left.pins > 0;
+            self.want_if(x, |v, x| !late || x.w == 0.0 || v >= now.model.particles());
             if self.touching() {
                 self.rows.go_on(now.team, now.level, start);
-                self.rows.push(now.team, now.level, x, now.h, true);
+                for _ in 0..if late { LATE_PASSES } else { 1 } {
+                    self.rows.push(now.team, now.level, x, now.h, true);
+                }
                 pushed |= self.rows.pushed();
                 now.clock.lap(Stage::Contact);
             }
@@ -422,11 +428,17 @@ impl Barrier {
 
     /// Puts those of the vertices from `first` on that have not arrived where they wanted to go; says how many.
     fn want(&self, x: &mut [Particle], first: usize) -> usize {
+        self.want_if(x, |v, _| v >= first)
+    }
+
+    /// The same of those that are `chosen`.
+    fn want_if(&self, x: &mut [Particle], chosen: impl Fn(usize, &Particle) -> bool) -> usize {
         let mut count = 0;
-        let all = x[first..].iter_mut().zip(&self.detector.wanted()[first..]);
-        for (x, wanted) in all.filter(|(_, wanted)| wanted.w > 0.0) {
-            x.p = wanted.p;
-            count += 1;
+        for (v, (x, wanted)) in x.iter_mut().zip(self.detector.wanted()).enumerate() {
+            if wanted.w > 0.0 && chosen(v, x) {
+                x.p = wanted.p;
+                count += 1;
+            }
         }
         count
     }

@@ -60,7 +60,7 @@ pub fn run(options: &Options) -> Result<(), Fault> {
     let notes = [
         counts.text(),
         format!(
-            "Ours: {}; the median frame, or all frames where a document has a total; processor time of one thread unless the row says otherwise, then wall clock.",
+            "Ours: {}; the mean frame, or all frames where a document has a total; processor time of one thread unless the row says otherwise, then wall clock.",
             hardware::describe()
         ),
         "“better by”: how many times as fast as published, or how many times less stretched.".into(),
