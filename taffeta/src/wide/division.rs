@@ -12,7 +12,9 @@ use crate::par::Worker;
 /// What one member does of one colour.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Share {
-    all: Range<usize>,
+    pub all: Range<usize>,
+    /// Where what the first of them remembers is kept; that of the others follows.
+    memory: usize,
     /// Operations whose cells no other member touches in any colour.
     pub own: Range<usize>,
     /// Of how many colours all others must have done their borders before this one can be begun.
@@ -21,7 +23,13 @@ pub(super) struct Share {
 
 impl Share {
     fn new(all: Range<usize>) -> Self {
-        Share { own: all.clone(), all, after: 0 }
+        Share { own: all.clone(), memory: all.start, all, after: 0 }
+    }
+
+    /// Where what some of them remember is kept.
+    pub fn memory(&self, some: &Range<usize>) -> Range<usize> {
+        let first = self.memory + (some.start - self.all.start);
+        first..first + some.len()
     }
 
     /// Those that others may have to wait for.
@@ -60,6 +68,8 @@ struct Touch {
 }
 
 const UNKNOWN: f32 = -1.0;
+/// Operations between what two members remember: more than a pair of lines of the cache.
+const APART: usize = 8;
 const SEVERAL: u16 = u16::MAX;
 
 impl Division {
@@ -92,23 +102,27 @@ impl Division {
         self.last.reserve(cells);
     }
 
-    /// Divides the operations of every colour among so many members, unless that is done.
+    /// Divides the operations of every colour among so many members, unless that is done. With `apart`, what they remember is kept apart for each member; says how much room there has
+    /// to be for it.
     pub fn divide<O: Layout<N>, const N: usize>(
         &mut self,
         members: usize,
         ops: &[O],
         colors: &[usize],
         cells: usize,
-    ) {
+        apart: bool,
+    ) -> usize {
+        let spread = members > 1 && apart;
+        let room = ops.len() + if spread { members * APART } else { 0 };
         if self.members == members {
-            return;
+            return room;
         }
         self.members = members;
         self.shares.clear();
         if members == 1 {
             let share = |color: &[usize]| Share::new(color[0]..color[1]);
             self.shares.extend(colors.windows(2).map(share));
-            return;
+            return room;
         }
         if !self.placed {
             self.find(ops, colors, cells);
@@ -116,6 +130,28 @@ impl Division {
         self.cut(colors);
         self.own(ops, cells);
         self.order(ops, cells);
+        if spread {
+            self.keep_apart();
+        }
+        room
+    }
+
+    /// Gives each member a place of its own for what its operations remember, colour after colour: else two of them would write to one line of the cache wherever one ends and the next begins, and
+    /// wait for it each time.
+    fn keep_apart(&mut self) {
+        let mut next = 0;
+        for member in 0..self.members {
+            for share in self.shares.iter_mut().skip(member).step_by(self.members) {
+                share.memory = next;
+                next += share.all.len();
+            }
+            next += APART;
+        }
+    }
+
+    /// All shares, in the order of operations; none before they are divided.
+    pub fn shares(&self) -> &[Share] {
+        &self.shares[..if self.members > 0 { self.shares.len() } else { 0 }]
     }
 
     /// Finds where operations are. Every colour goes through the cloth in about the same order, but not all of them
@@ -258,7 +294,7 @@ mod tests {
         let (ops, colors) = chain(1000);
         for members in [1, 2, 3, 8] {
             let mut division = Division::default();
-            division.divide(members, &ops, &colors, 1000);
+            assert_eq!(division.divide(members, &ops, &colors, 1000, false), ops.len());
             assert_eq!(division.shares.len(), 2 * members);
             let mut seen = vec![0; ops.len()];
             for share in &division.shares {
@@ -273,10 +309,28 @@ mod tests {
     }
 
     #[test]
+    fn members_remember_in_places_of_their_own() {
+        let (ops, colors) = chain(1000);
+        for members in [1, 2, 3] {
+            let mut division = Division::default();
+            let room = division.divide(members, &ops, &colors, 1000, true);
+            let mut who = vec![None; room];
+            for (k, share) in division.shares().iter().enumerate() {
+                for i in share.memory(&share.all) {
+                    assert_eq!(who[i].replace(k % members), None, "two operations remember in one place");
+                }
+            }
+            assert_eq!(who.iter().flatten().count(), ops.len());
+            let taken: Vec<_> = who.iter().enumerate().filter_map(|(i, who)| Some((i, (*who)?))).collect();
+            assert!(taken.windows(2).all(|two| two[0].1 == two[1].1 || two[1].0 - two[0].0 > APART));
+        }
+    }
+
+    #[test]
     fn nobody_else_touches_what_is_own() {
         let (ops, colors) = chain(101);
         let mut division = Division::default();
-        division.divide(3, &ops, &colors, 101);
+        division.divide(3, &ops, &colors, 101, false);
         let mut owner = [None; 101];
         for (k, share) in division.shares.iter().enumerate() {
             for op in &ops[share.own.clone()] {

@@ -39,7 +39,7 @@ use fearless_simd::{Level, f32x8, prelude::*};
 
 use crate::lanes::{LANES, Lane, Point, SimdLevel, V3};
 use crate::par::{Shared, Team};
-use division::Division;
+use division::{Division, Share};
 
 pub use blocks::{BlockIndex, advance_blocks, load_blocks, store_blocks};
 pub use boxes::{Boxes8, LEVELS, Patches, Reach, Tree, sort_row};
@@ -185,7 +185,10 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         sweep
     }
 
-    /// What every operation remembers, as it is now.
+    /// Whether multipliers are kept apart for each member of a team: where those of an operation do not fill a line of the cache.
+    const APART: bool = R == 1;
+
+    /// What every operation remembers, as it is now, in their order; of operations that remember but one number, only on one thread.
     pub fn multipliers(&self) -> &[[F8; R]] {
         &self.lambda
     }
@@ -278,7 +281,11 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         assert!(state.len() >= self.items);
         let state = Shared::new(state);
         let mut sum = 0.0;
-        for ((op, &set), lambda) in self.ops.iter().zip(&self.set).zip(&self.lambda) {
+        let shares = self.division.shares();
+        // Before any pass all multipliers are zero.
+        let memory = shares.iter().flat_map(|share| share.memory(&share.all));
+        let memory = memory.chain(if shares.is_empty() { 0..self.ops.len() } else { 0..0 });
+        for ((op, &set), lambda) in self.ops.iter().zip(&self.set).zip(memory.map(|i| &self.lambda[i])) {
             let params = &self.params[set as usize];
             for lane in (0..LANES).filter(|&lane| params[0].0[lane].is_finite()) {
                 // SAFETY: in bounds by the check in `new`, and the borrow is exclusive.
@@ -356,9 +363,6 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         let (state, sums) = (Shared::new(state), Shared::new(sums));
         if K::KEEPS {
             let momentum = blend != Blend { keep: blend.keep, ..Blend::PLAIN };
-            if momentum && blend.keep.write {
-                self.before.resize(self.lambda.len(), [F8([0.0; LANES]); R]);
-            }
             match (blend.keep.read, blend.keep.write, momentum) {
                 (false, true, false) => {
                     return self.pass::<K, false, true, true, false>(
@@ -417,22 +421,29 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
     ) {
         // A state may have more, which is then left alone.
         assert!(state.len() >= self.items && target.len() >= self.items);
-        let (lambda, before) = (Shared::new(&mut self.lambda), Shared::new(&mut self.before));
         let (ops, set, params, colors) = (&self.ops, &self.set, &self.params[..], &self.colors);
         if ops.is_empty() {
             return;
         }
         let together = ops.len() >= WORTH_SHARING * (colors.len() - 1) * team.count();
         let members = if together { team.count() } else { 1 };
-        self.division.divide(members, ops, colors, O::cell_count(self.items));
+        let room = self.division.divide(members, ops, colors, O::cell_count(self.items), Self::APART);
+        if self.lambda.len() < room {
+            self.lambda.resize(room, [F8([0.0; LANES]); R]);
+        }
+        if MOMENTUM && self.before.len() < room {
+            self.before.resize(room, [F8([0.0; LANES]); R]);
+        }
+        let (lambda, before) = (Shared::new(&mut self.lambda), Shared::new(&mut self.before));
         let division = &self.division;
         team.run_if(together, |worker| {
-            let work = |range: Range<usize>| {
-                // SAFETY: shares of a colour do not overlap; there is one multiplier for each operation, and one before it
+            let work = |share: &Share, range: Range<usize>| {
+                let memory = share.memory(&range);
+                // SAFETY: what shares remember does not overlap; there is one multiplier for each operation, and one before it
                 // where it is used.
                 let (lambda, before) = unsafe {
-                    let used = if MOMENTUM { range.clone() } else { 0..0 };
-                    (lambda.part(range.clone()), before.part(used))
+                    let used = if MOMENTUM { memory.clone() } else { 0..0 };
+                    (lambda.part(memory), before.part(used))
                 };
                 let mut part = Part {
                     ops: &ops[range.clone()],
@@ -462,9 +473,9 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
                 if share.after > 0 {
                     worker.wait(begin.wrapping_add(share.after));
                 }
-                share.border().into_iter().for_each(work);
+                share.border().into_iter().for_each(|range| work(share, range));
                 worker.arrive();
-                work(share.own.clone());
+                work(share, share.own.clone());
             }
         });
         if MOMENTUM {
