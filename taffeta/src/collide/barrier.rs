@@ -1,6 +1,6 @@
 //! Contact of cloth with itself, with other cloths and with the meshes of colliders, in a substep; why nothing crosses is in docs/contact.md.
 //!
-//! 1. [`begin`](Barrier::begin): if the prediction leaves the balls of the last detection, look again from where everything is. In the balls there
+//! 1. [`begin`](Barrier::begin): if the prediction leaves the balls of the last detection, and not only for a few vertices, look again from where everything is. In the balls there
 //!    can be no new contact, so a cloth at rest is never looked at.
 //! 2. [`push`](Barrier::push), after each iteration of a method: contacts are pushed apart, with friction, in colours.
 //! 3. [`finish`](Barrier::finish): whatever is outside of its ball is put back onto it; then look again, and go on from there, until all have arrived or
@@ -26,7 +26,7 @@ use crate::wide::Particle;
 const ROUNDS: u32 = 32;
 /// The same if something does, but does not press; or if an edge is [`TORN`].
 const TOUCH_ROUNDS: u32 = 8;
-/// The same if something presses, and more than [`MANY`] have not arrived that touch nothing themselves, or any by a plan that is older than [`LONG`] substeps: what is ahead of cloth that
+/// The same if something presses, and more than [`MANY`] have not arrived that touch nothing themselves, or any by a plan that is older than [`LONG`] substeps, [`LONG_IN_PILES`] in a pile: what is ahead of cloth that
 /// slides faster and faster would drag it along.
 const CONTACT_ROUNDS: u32 = 1;
 const MANY: f32 = 0.04;

@@ -342,12 +342,6 @@ impl Soup {
         self.groups[self.vertex_group[v as usize] as usize].kinematic
     }
 
-    /// Whether a vertex is one of a collider that stands still.
-    #[inline]
-    pub fn is_still(&self, v: u32) -> bool {
-        self.groups[self.vertex_group[v as usize] as usize].still
-    }
-
     /// Whether a vertex is one of a collider that moves.
     #[inline]
     pub fn is_driven(&self, v: u32) -> bool {

@@ -188,7 +188,16 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
     /// Whether multipliers are kept apart for each member of a team: where those of an operation do not fill a line of the cache.
     const APART: bool = R == 1;
 
-    /// What every operation remembers, as it is now, in their order; of operations that remember but one number, only on one thread.
+    /// What operations remember, in their order, on any number of threads.
+    fn remembered(&self) -> impl Iterator<Item = &[F8; R]> {
+        let shares = self.division.shares();
+        let memory = shares.iter().flat_map(|share| share.memory(&share.all));
+        // Before any pass all multipliers are zero.
+        let memory = memory.chain(if shares.is_empty() { 0..self.ops.len() } else { 0..0 });
+        memory.map(|i| &self.lambda[i])
+    }
+
+    /// The same, to be looked at as a whole. Of operations that remember but one number they are in order only on one thread.
     pub fn multipliers(&self) -> &[[F8; R]] {
         &self.lambda
     }
@@ -281,11 +290,7 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         assert!(state.len() >= self.items);
         let state = Shared::new(state);
         let mut sum = 0.0;
-        let shares = self.division.shares();
-        // Before any pass all multipliers are zero.
-        let memory = shares.iter().flat_map(|share| share.memory(&share.all));
-        let memory = memory.chain(if shares.is_empty() { 0..self.ops.len() } else { 0..0 });
-        for ((op, &set), lambda) in self.ops.iter().zip(&self.set).zip(memory.map(|i| &self.lambda[i])) {
+        for ((op, &set), lambda) in self.ops.iter().zip(&self.set).zip(self.remembered()) {
             let params = &self.params[set as usize];
             for lane in (0..LANES).filter(|&lane| params[0].0[lane].is_finite()) {
                 // SAFETY: in bounds by the check in `new`, and the borrow is exclusive.

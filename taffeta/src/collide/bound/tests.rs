@@ -179,7 +179,7 @@ fn stray(
     for _ in 0..8 {
         let v = (random.next() * x.len() as f32) as usize % x.len();
         let out = Vec3::from(from[v].p) - Vec3::from(x[v].p);
-        if x[v].w == 0.0 || out.length() < 0.9 * detector.outer[v] || soup.is_still(v as u32) {
+        if detector.outer[v] == 0.0 || out.length() < 0.9 * detector.outer[v] {
             continue;
         }
         strays.push(v as u32);
