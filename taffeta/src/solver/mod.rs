@@ -76,21 +76,6 @@ impl Substep<'_> {
         !self.bodies.is_empty() || self.layers.as_ref().is_some_and(|layers| layers.touching())
     }
 
-    /// Whether layers touch each other.
-    pub fn layers_touch(&self) -> bool {
-        self.layers.as_ref().is_some_and(|layers| layers.touching())
-    }
-
-    /// Pushes layers apart.
-    pub fn push_layers(&mut self) {
-        if let Some(layers) = self.layers.as_mut().filter(|layers| layers.touching()) {
-            for pass in 0..layers.passes() {
-                layers.push(self.team, self.level, self.x, self.h, pass);
-            }
-            self.clock.lap(Stage::Contact);
-        }
-    }
-
     /// Pushes layers apart and particles out of the colliders, as part of an iteration.
     pub fn collide(&mut self) {
         if let Some(layers) = self.layers.as_mut().filter(|layers| layers.touching()) {

@@ -114,21 +114,6 @@ fn descend(
     (goal, now)
 }
 
-/// Pushes layers apart between iterations, so that elastic forces answer them.
-fn push_layers(substep: &mut Substep<'_>, x: &mut [DVec3]) {
-    for (x, particle) in x.iter().zip(substep.x.iter_mut()).filter(|(_, particle)| particle.w > 0.0) {
-        particle.p = x.as_vec3().into();
-    }
-    substep.push_layers();
-    for (x, particle) in x.iter_mut().zip(substep.x.iter()) {
-        let pushed = Vec3::from(particle.p);
-        // What was not pushed is not rounded.
-        if x.as_vec3() != pushed {
-            *x = pushed.as_dvec3();
-        }
-    }
-}
-
 impl Method for Vbd {
     fn solve(&mut self, substep: &mut Substep<'_>) {
         self.objective.begin(substep.x, substep.h);
@@ -139,10 +124,7 @@ impl Method for Vbd {
         }
         let Vbd { objective, order, colors, margin, x, moves, .. } = self;
         moves.iter_mut().for_each(|(_, contact)| *contact = Contact::default());
-        for iteration in 0..substep.iterations {
-            if iteration > 0 && substep.layers_touch() {
-                push_layers(substep, x);
-            }
+        for _ in 0..substep.iterations {
             for color in colors.windows(2) {
                 let order = &order[color[0]..color[1]];
                 let moves = &mut moves[color[0]..color[1]];
