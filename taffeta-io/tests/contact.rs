@@ -142,6 +142,14 @@ fn nothing_crosses_by_vbd() {
     nothing_crosses_by(METHODS[1]);
 }
 
+/// Its skirt crumples between the arms and the hips of the figure, and has to give way to them: where it insisted on going where it wanted to, the figure went through it by frame 64.
+#[test]
+fn a_body_is_not_forced_through_cloth_by_vbd() {
+    let mut scene = load("body", &[]).unwrap().scene;
+    scene.simulation.method = "vbd".into();
+    check(std::iter::once(("the whole body by vbd".to_string(), scene, 66, &[2usize][..])));
+}
+
 #[test]
 fn nothing_crosses_by_pbd() {
     nothing_crosses_by(METHODS[2]);
