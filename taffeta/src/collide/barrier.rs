@@ -10,7 +10,7 @@
 
 use glam::Vec3;
 
-use super::bound::{Clamped, ContactRow, Detector, FREE, Settings, USUAL_ROWS};
+use super::bound::{Clamped, ContactRow, Detector, FREE, LOST, Settings, USUAL_ROWS};
 use super::rows::{FIRM, Rows, SOFT};
 use super::soup::Soup;
 use super::{Body, Contacts};
@@ -345,11 +345,7 @@ impl Barrier {
         loop {
             let mut clamped = self.clamp(now, start, x, round > 0);
             if clamped.lost > 0 && self.detector.moving() {
-                // The plan was no good: from where all were, without one.
-                self.work.lost += 1;
-                self.want(x, 0);
-                self.detect(now, start, &self.settings.clone(), false);
-                clamped = self.clamp(now, start, x, true);
+                clamped = self.plan_again(now, start, x);
             }
             if clamped.outside == 0 {
                 return;
@@ -393,6 +389,35 @@ impl Barrier {
                 self.push_out(now, x);
             }
         }
+    }
+
+    /// Goes from where all were once more, since some have no place in the plan. Those are expected to stay, then, and all others to go where they want to; where that leaves
+    /// others without a place again and again, there is no plan.
+    fn plan_again(&mut self, now: &mut Moment<'_>, start: &[Particle], x: &mut [Particle]) -> Clamped {
+        self.work.lost += 1;
+        self.want(x, 0);
+        self.ways.clear();
+        self.ways.extend(start.iter().zip(&*x).map(|(start, x)| {
+            let way = [0, 1, 2].map(|axis| x.p[axis] - start.p[axis]);
+            Particle { p: way, w: 0.0 }
+        }));
+        let settings = self.settings;
+        for all in if self.piled() { &[true][..] } else { &[false, true] } {
+            for (v, (way, wanted)) in self.ways.iter_mut().zip(self.detector.wanted()).enumerate() {
+                if wanted.w == LOST || (*all && self.detector.walled(v)) {
+                    way.p = [0.0; 3];
+                }
+            }
+            self.detect(now, start, &settings, true);
+            self.detector.advance();
+            let clamped = self.clamp(now, start, x, true);
+            if clamped.lost == 0 || !self.detector.moving() {
+                return clamped;
+            }
+            self.want(x, 0);
+        }
+        self.detect(now, start, &settings, false);
+        self.clamp(now, start, x, true)
     }
 
     /// Clamps; `pushed`: vertices were pushed since they were last brought out of colliders.

@@ -40,7 +40,7 @@ mod spread;
 mod tests;
 
 use clamp::Walls;
-pub use clamp::{Clamped, FREE, STOPPED};
+pub use clamp::{Clamped, FREE, LOST, STOPPED};
 use collect::{Collection, Horizon};
 use measure::{Findings, View};
 use renew::Nearby;
@@ -239,6 +239,11 @@ impl Detector {
     /// How far every vertex may be from where it is expected, in any direction, m; along a slab it may go further.
     pub fn bounds(&self) -> &[f32] {
         &self.inner
+    }
+
+    /// Whether a slab may stop a vertex within its ball.
+    pub fn walled(&self, v: usize) -> bool {
+        self.inner[v] < self.outer[v]
     }
 
     /// Where every vertex is expected now.

@@ -404,11 +404,12 @@ impl Soup {
         // Behind the plane through q across `away`, but for rounding.
         let behind = |v: u32| {
             let side = at(v) - q;
-            away.dot(side) <= 1e-3 * away.length() * side.length()
+            let along = away.dot(side);
+            along <= 0.0 || along * along <= 1e-6 * away.length_squared() * side.length_squared()
         };
-        let same = |&&t: &&u32| self.triangles[t as usize] == corners;
-        let t = *self.triangles_at(corners[0]).iter().find(same).expect("the triangle of a stencil");
         if let Some(k) = (0..3).find(|&k| weights[k] != 0.0 && weights[(k + 1) % 3] != 0.0) {
+            let same = |&&t: &&u32| self.triangles[t as usize] == corners;
+            let t = *self.triangles_at(corners[0]).iter().find(same).expect("the triangle of a stencil");
             let other = self.across[t as usize][k];
             if other == NONE {
                 return true;
@@ -417,8 +418,9 @@ impl Soup {
             return t < other && behind(self.triangles[other as usize][beyond]);
         }
         let corner = (0..3).find(|&k| weights[k] != 0.0).map_or(corners[0], |k| corners[k]);
+        let owner = self.vertex_owner[corner as usize] as usize;
         let ring = self.triangles_at(corner).iter().flat_map(|&t| self.triangles[t as usize]);
-        self.vertex_owner[corner as usize] == t && ring.filter(|&v| v != corner).all(behind)
+        self.triangles[owner] == corners && ring.filter(|&v| v != corner).all(behind)
     }
 }
 

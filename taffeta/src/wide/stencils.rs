@@ -12,7 +12,7 @@ pub trait StencilKernel<const F: usize, const R: usize>: Copy {
     fn apply<L: Lane>(&self, x: &[[V3<L>; 4]; F], terms: [L; 4], like: L) -> [L; R];
 }
 
-/// Runs the kernel over all stencils with their terms, which are zero if none are given; the numbers of stencil i are in lane i % 8 of block i / 8. Further lanes of the last block mean nothing.
+/// Runs the kernel over all stencils with their terms, which are zero if none are given; the numbers of stencil i are in lane i % 8 of block i / 8. Further lanes of the last block mean nothing, nor do further blocks.
 ///
 /// # Panics
 /// If a stencil names a particle that does not exist, or has no terms where others have.
@@ -25,15 +25,17 @@ pub fn stencils<K: StencilKernel<F, R>, const F: usize, const R: usize>(
     out: &mut Vec<[F8; R]>,
 ) {
     assert!(terms.is_empty() || terms.len() == stencils.len(), "each stencil has terms, or none");
-    out.clear();
-    out.resize(stencils.len().div_ceil(LANES), [F8([0.0; LANES]); R]);
+    let blocks = stencils.len().div_ceil(LANES);
+    if out.len() < blocks {
+        out.resize(blocks, [F8([0.0; LANES]); R]);
+    }
     let (whole, rest) = stencils.as_chunks::<LANES>();
     let (whole_terms, rest_terms) = terms.as_chunks::<LANES>();
     // The last block is filled up with its first stencil.
     let last = [filled(rest)];
     let last_terms = [filled(rest_terms)];
     let last_terms = if terms.is_empty() { &[][..] } else { &last_terms };
-    let (blocks, tail) = out.split_at_mut(whole.len());
+    let (blocks, tail) = out[..blocks].split_at_mut(whole.len());
     for (list, terms, out) in [(whole, whole_terms, blocks), (&last, last_terms, tail)] {
         run(level, kernel, fields, list, terms, out);
     }

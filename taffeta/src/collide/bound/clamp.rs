@@ -16,6 +16,8 @@ const GRAIN: usize = 64;
 pub const FREE: f32 = 1.0;
 /// Marks a vertex that was stopped by a contact.
 pub const STOPPED: f32 = 2.0;
+/// Marks a vertex for which no place was found.
+pub const LOST: f32 = 3.0;
 /// How often the walls around a vertex are gone through, and how often to find any place at all.
 const SLIDES: u32 = 8;
 const LAST_SLIDES: u32 = 64;
@@ -132,6 +134,7 @@ impl Detector {
                     here.outside += 1;
                 }
                 let Some(went) = went.and_then(|went| room.out_of(went, from, |y| inside(c + y))) else {
+                    *wanted = Particle { p: x.p, w: LOST };
                     here.lost += 1;
                     continue;
                 };

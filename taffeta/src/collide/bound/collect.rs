@@ -303,15 +303,11 @@ impl Collection {
             self.tidy.iter_mut().for_each(|list| list.reserve(usual_pairs(x.len())));
         }
         self.stores.resize_with(team.count().max(self.stores.len()), || Store::new(x.len()));
-        self.survey(team, soup, x, ways);
+        let [far, planned] = self.survey(team, soup, x, ways);
         self.last.copy_from_slice(x);
-        let far = |s: &Survey| s.at.high.abs().max(s.at.low.abs()).max_element();
-        let far = self.surveys.iter().map(far).fold(0.0, f32::max);
         let round = |length: f32| 8.0 * f32::EPSILON * (far + length);
         self.grow_old(team, 0.5 * round(horizon.reach), horizon);
         let steps = horizon.steps as f32;
-        let planned = |s: &Survey| s.plan.high.abs().max(s.plan.low.abs()).max_element();
-        let planned = self.surveys.iter().map(planned).fold(0.0, f32::max);
         // Rounding of positions when they are clamped, and of these sums.
         horizon.epsilon = round(horizon.reach + horizon.margin + steps * planned);
         if anew || !self.at_home(horizon) {
@@ -326,11 +322,13 @@ impl Collection {
         fresh
     }
 
-    fn survey(&mut self, team: &mut Team, soup: &Soup, x: &[Particle], ways: &[Particle]) {
+    /// Surveys all patches; gives the largest coordinate of a position and of a way, m.
+    fn survey(&mut self, team: &mut Team, soup: &Soup, x: &[Particle], ways: &[Particle]) -> [f32; 2] {
         let nowhere = Survey { at: Aabb::EMPTY, way: Aabb::EMPTY, plan: Aabb::EMPTY };
         self.surveys.resize(soup.patches(), nowhere);
-        let last = &self.last[..];
+        let (last, most) = (&self.last[..], [0; 2].map(AtomicU32::new));
         team.for_each_chunk(&mut self.surveys, BATCH, |first, surveys| {
+            let mut here = [Vec3::ZERO; 2];
             for (i, survey) in surveys.iter_mut().enumerate() {
                 let (mut low, mut high) = ([[f32::INFINITY; 4]; 3], [[f32::NEG_INFINITY; 4]; 3]);
                 for &v in soup.patch_vertices(first + i) {
@@ -348,8 +346,16 @@ impl Collection {
                     Aabb { low: Vec3::new(a, b, c), high: Vec3::new(d, e, f) }
                 };
                 *survey = Survey { at: hull(0), way: hull(1), plan: hull(2) };
+                for (here, hull) in here.iter_mut().zip([&survey.at, &survey.plan]) {
+                    *here = here.max(hull.high.abs()).max(hull.low.abs());
+                }
+            }
+            for (most, here) in most.iter().zip(here) {
+                // Positive numbers are ordered as their bits are.
+                most.fetch_max(here.max_element().to_bits(), Ordering::Relaxed);
             }
         });
+        most.map(|most| f32::from_bits(most.into_inner()))
     }
 
     /// Counts what patches moved since the last detection against their pairs, and finds how far apart they are and how they are expected to move.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use glam::{DVec3, Vec3};
+use glam::{DVec3, Vec3, Vec4};
 
 use super::collect::{Collection, KINDS};
 use super::judge::{APART, CONTACT, JUDGED, Judge, Verdict};
@@ -261,20 +261,24 @@ impl Member {
 
     /// Looks at a block of patches, and says how many pairs it measured.
     fn find(&mut self, view: &View<'_>, pairs: &Collection, block: usize) -> usize {
+        let mut most = [0; 2];
+        for partners in pairs.block(block) {
+            (0..2).for_each(|k| most[k] += partners.counts[k] as usize);
+        }
         let mut measured = 0;
         for (k, kind) in KINDS.into_iter().enumerate() {
-            let most = pairs.block(block).map(|partners| partners.counts[k] as usize).sum();
-            if self.stencils.len() < most {
-                self.stencils.resize(most, [0; 4]);
-                self.terms.resize(most, [0.0; 4]);
+            if self.stencils.len() < most[k] {
+                self.stencils.resize(most[k], [0; 4]);
+                self.terms.resize(most[k], [0.0; 4]);
             }
+            let (stencils, terms) = (&mut self.stencils[..most[k]], &mut self.terms[..most[k]]);
             let mut count = 0;
-            for partners in pairs.block(block) {
+            for partners in pairs.block(block).filter(|partners| partners.counts[k] > 0) {
                 let far = partners.reach + partners.slack;
+                let own = Vec4::new(0.0, partners.slack, far, partners.whole);
                 for pair in pairs.pairs(partners, k) {
-                    self.stencils[count] = pair.stencil;
-                    self.terms[count] = [pair.gap, partners.slack, far, partners.whole];
                     // Written over by the next if it does not matter: which do cannot be foreseen, and branches would be slower.
+                    (stencils[count], terms[count]) = (pair.stencil, own.with_x(pair.gap).to_array());
                     count += (pair.low < partners.far) as usize;
                 }
             }
@@ -298,11 +302,15 @@ impl Member {
         stencils(level, kernel, [view.x, view.ways], all, terms, left);
         let blocks = left.iter().zip(all.chunks(LANES)).zip(terms.chunks(LANES));
         for (([low, inner, room], stencils), terms) in blocks {
-            for (i, stencil) in stencils.iter().enumerate() {
-                let room = room.0[i];
-                if room == f32::INFINITY {
-                    continue;
-                }
+            // Most leave more room than matters.
+            let mut near = (1u32 << stencils.len()) - 1;
+            for (i, room) in room.0.iter().enumerate() {
+                near &= !(((*room == f32::INFINITY) as u32) << i);
+            }
+            while near != 0 {
+                let i = near.trailing_zeros() as usize;
+                near &= near - 1;
+                let (stencil, room) = (&stencils[i], room.0[i]);
                 let low = match low.0[i] {
                     UNSURE => proximity::lower_distance(kind, stencil.map(|v| view.at(v))),
                     low => low,
