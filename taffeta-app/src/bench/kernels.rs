@@ -111,7 +111,7 @@ fn measure_grid(quads: u32, entries: &mut Vec<Entry>) {
         "isometric",
         map.sweep::<4, 4, 3>(&isometric.isometric),
         &blocks,
-        isometric::Project { inv_h2: INV_H2 },
+        isometric::Project { inv_h2: INV_H2, share: 1.0 },
     );
     bench.sweep(
         "dihedral",
@@ -132,7 +132,7 @@ fn measure_irregular(entries: &mut Vec<Entry>) {
     let sweep = gathered_sweep::<2, 2, 1>(&isometric.distance, &edge_colors(n, &pairs), n);
     bench.sweep("distance", sweep, &x, distance::Project { inv_h2: INV_H2 });
     let sweep = gathered_sweep::<4, 4, 3>(&isometric.isometric, &hinge_colors(n, &isometric.isometric), n);
-    bench.sweep("isometric", sweep, &x, isometric::Project { inv_h2: INV_H2 });
+    bench.sweep("isometric", sweep, &x, isometric::Project { inv_h2: INV_H2, share: 1.0 });
     let sweep = gathered_sweep::<4, 2, 1>(&dihedral.dihedral, &hinge_colors(n, &dihedral.dihedral), n);
     bench.sweep("dihedral", sweep, &x, dihedral::Project { inv_h2: INV_H2 });
 }

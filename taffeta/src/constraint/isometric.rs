@@ -50,6 +50,8 @@ pub fn energy(x: &[DVec3; 4], k: &[f64; 3], stiffness: f64) -> Energy<4> {
 pub struct Project {
     /// 1/h², 1/s².
     pub inv_h2: f32,
+    /// The part s of every particle's mass that it moves, 1 but where masses are split: wᵢ/s in the denominator, and moves that count s-fold.
+    pub share: f32,
 }
 
 impl Kernel<4, 4, 3> for Project {
@@ -68,11 +70,12 @@ impl Kernel<4, 4, 3> for Project {
             let [x, y, z] = *lambda;
             c = c + V3 { x, y, z } * finite(alpha);
         }
-        let mut denominator = alpha + k1.like(f32::MIN_POSITIVE);
+        // s (α̃ + Σ wᵢ Kᵢ²/s)
+        let mut denominator = alpha * k1.like(self.share) + k1.like(f32::MIN_POSITIVE);
         for n in 0..4 {
             denominator = denominator + points[n].w * (k[n] * k[n]);
         }
-        let step = c * (k1.like(-1.0) / denominator);
+        let step = c * (k1.like(-self.share) / denominator);
         if !FIRST {
             *lambda = [lambda[0] + step.x, lambda[1] + step.y, lambda[2] + step.z];
         }

@@ -20,6 +20,8 @@
 
 use std::ops::Range;
 
+use glam::Vec4;
+
 use super::Substep;
 use super::sweeps::{Arrangement, Compliance, Family};
 use crate::color::Row;
@@ -193,7 +195,7 @@ fn scale_masses(
     });
 }
 
-/// Applies the sums to particles and clears them. All four numbers are treated alike, which compilers turn into vectors; the
+/// Applies the sums to particles and clears them. All four numbers are treated alike, as one vector; the
 /// inverse mass stays as it is, since its sum counts for nothing and it does not change from iteration to iteration.
 fn advance(
     team: &mut Team,
@@ -204,22 +206,18 @@ fn advance(
     partial: &mut Vec<[f64; 2]>,
 ) -> [f64; 2] {
     team.sum_chunks3(x, sums, before, GRAIN, partial, |x, sums, before| {
-        let (mut squares, mut products) = ([0.0f32; 4], [0.0f32; 4]);
+        let (mut squares, mut products) = (Vec4::ZERO, Vec4::ZERO);
+        let vector = |particle: &Particle| Vec4::from_array(particle.to_array());
         for ((x, sum), before) in x.iter_mut().zip(sums).zip(before) {
-            let (now, then, total, w) = (x.to_array(), before.to_array(), sum.to_array(), sum.w);
-            let scale = [w, w, w, 0.0];
-            let mut next = now;
-            for c in 0..4 {
-                let step = total[c] * scale[c];
-                let change = now[c] - then[c];
-                squares[c] += step * step;
-                products[c] += step * change;
-                next[c] = now[c] + (rate * step + momentum * change);
-            }
+            let (now, total) = (vector(x), vector(sum));
+            let step = total * (Vec4::splat(sum.w) * Vec4::new(1.0, 1.0, 1.0, 0.0));
+            let change = now - vector(before);
+            squares += step * step;
+            products += step * change;
             *before = *x;
-            *x = Particle::from_array(next);
+            *x = Particle::from_array((now + (step * rate + change * momentum)).to_array());
             sum.p = [0.0; 3];
         }
-        [squares, products].map(|sums| sums.iter().map(|&s| s as f64).sum())
+        [squares, products].map(|sums| sums.to_array().iter().map(|&s| s as f64).sum())
     })
 }

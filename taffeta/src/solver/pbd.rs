@@ -132,7 +132,7 @@ impl Family for Partly {
         Relaxed { kernel: dihedral::Project { inv_h2: 1.0 }, factor: self.bend }
     }
     fn isometric(&self) -> impl Kernel<4, 4, 3> {
-        Relaxed { kernel: isometric::Project { inv_h2: 1.0 }, factor: self.bend }
+        Relaxed { kernel: isometric::Project { inv_h2: 1.0, share: 1.0 }, factor: self.bend }
     }
     fn triangle_bend(&self) -> impl Kernel<3, 2, 1> {
         Relaxed { kernel: triangle_bend::Project { inv_h2: 1.0 }, factor: self.bend }

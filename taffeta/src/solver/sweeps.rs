@@ -48,7 +48,7 @@ impl Family for Compliant {
         dihedral::Project { inv_h2: self.inv_h2 }
     }
     fn isometric(&self) -> impl Kernel<4, 4, 3> {
-        isometric::Project { inv_h2: self.inv_h2 }
+        isometric::Project { inv_h2: self.inv_h2, share: 1.0 }
     }
     fn triangle_bend(&self) -> impl Kernel<3, 2, 1> {
         triangle_bend::Project { inv_h2: self.inv_h2 }

@@ -11,7 +11,7 @@ use super::jacobi::Jacobi;
 use super::sweeps::{Compliance, Compliant, Family};
 use super::{Method, Substep};
 use crate::color::Row;
-use crate::constraint::{dihedral, stvk, tether};
+use crate::constraint::{dihedral, isometric, stvk, tether};
 use crate::lanes::{Lane, Point, V3};
 use crate::model::Model;
 use crate::wide::{Blend, Keep, Kernel, Particle};
@@ -194,7 +194,7 @@ impl Family for SplitCompliant {
         self.split(self.whole.dihedral())
     }
     fn isometric(&self) -> impl Kernel<4, 4, 3> {
-        self.split(self.whole.isometric())
+        isometric::Project { inv_h2: self.whole.inv_h2, share: self.share }
     }
     fn triangle_bend(&self) -> impl Kernel<3, 2, 1> {
         self.split(self.whole.triangle_bend())
