@@ -90,7 +90,7 @@ fn boxes(scene: &Scene, team: &mut Team, entries: &mut Vec<Entry>) {
             let mut query = structure.make();
             let mut pairs = Vec::new();
             let margin = 0.3 * scene.spacing;
-            let time = best(|| query.within(team, SimdLevel::best(), boxes, margin, &mut pairs));
+            let time = best(|| query.within(team, SimdLevel::best(), boxes, boxes.len(), margin, &mut pairs));
             entries.push(Entry {
                 scene: scene.name,
                 what,

@@ -391,31 +391,25 @@ impl Barrier {
         }
     }
 
-    /// Goes from where all were once more, since some have no place in the plan. Those are expected to stay, then, and all others to go where they want to; where that leaves
-    /// others without a place again and again, there is no plan.
+    /// Goes from where all were once more, since some have no place in the plan. All that a slab may stop are expected to stay, then, and the others to go where they want to: were everything to
+    /// stay, cloth would stand still in the air wherever a fold of it closes. If that is no good either, there is no plan.
     fn plan_again(&mut self, now: &mut Moment<'_>, start: &[Particle], x: &mut [Particle]) -> Clamped {
         self.work.lost += 1;
         self.want(x, 0);
         self.ways.clear();
-        self.ways.extend(start.iter().zip(&*x).map(|(start, x)| {
+        for (v, (start, x)) in start.iter().zip(&*x).enumerate().take(self.items) {
+            let stays = self.detector.wanted()[v].w == LOST || self.detector.walled(v);
             let way = [0, 1, 2].map(|axis| x.p[axis] - start.p[axis]);
-            Particle { p: way, w: 0.0 }
-        }));
-        let settings = self.settings;
-        for all in if self.piled() { &[true][..] } else { &[false, true] } {
-            for (v, (way, wanted)) in self.ways.iter_mut().zip(self.detector.wanted()).enumerate() {
-                if wanted.w == LOST || (*all && self.detector.walled(v)) {
-                    way.p = [0.0; 3];
-                }
-            }
-            self.detect(now, start, &settings, true);
-            self.detector.advance();
-            let clamped = self.clamp(now, start, x, true);
-            if clamped.lost == 0 || !self.detector.moving() {
-                return clamped;
-            }
-            self.want(x, 0);
+            self.ways.push(Particle { p: if stays { [0.0; 3] } else { way }, w: 0.0 });
         }
+        let settings = self.settings;
+        self.detect(now, start, &settings, true);
+        self.detector.advance();
+        let clamped = self.clamp(now, start, x, true);
+        if clamped.lost == 0 || !self.detector.moving() {
+            return clamped;
+        }
+        self.want(x, 0);
         self.detect(now, start, &settings, false);
         self.clamp(now, start, x, true)
     }

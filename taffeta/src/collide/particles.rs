@@ -95,7 +95,7 @@ impl ParticleContacts {
         self.seen.extend(x.iter().map(|x| Vec3::from(x.p)));
         self.boxes.clear();
         self.boxes.extend(self.seen.iter().map(|&p| Aabb { low: p, high: p }));
-        self.hash.within(team, SimdLevel::best(), &self.boxes, self.reach, &mut self.found);
+        self.hash.within(team, SimdLevel::best(), &self.boxes, self.boxes.len(), self.reach, &mut self.found);
         let (seen, rest, cloth, diameter) = (&self.seen, &self.rest, &self.cloth, &self.diameter);
         let far = self.reach * self.reach;
         self.pairs.set(team, &self.found, |i, j| {

@@ -90,7 +90,7 @@ impl SweptSpheres {
             let around = Aabb { low: from.min(to), high: from.max(to) };
             self.boxes.push(around.grown(radius * (1.0 + self.settings.margin)));
         }
-        self.hash.within(team, SimdLevel::best(), &self.boxes, 0.0, &mut self.found);
+        self.hash.within(team, SimdLevel::best(), &self.boxes, self.boxes.len(), 0.0, &mut self.found);
         let (radius, rest) = (&self.radius, &self.rest);
         self.pairs.set(team, &self.found, |i, j| {
             let (i, j) = (i as usize, j as usize);

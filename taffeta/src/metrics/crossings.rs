@@ -115,7 +115,7 @@ pub(crate) fn crossing_pairs(
             }
         }
     };
-    tree.within(team, level, &cloth_boxes, 0.0, &mut near);
+    tree.within(team, level, &cloth_boxes, cloth_boxes.len(), 0.0, &mut near);
     keep(&near, &cloths, &cloths);
     if !bodies.is_empty() {
         Lbvh::default().between(team, level, &cloth_boxes, &body_boxes, 0.0, &mut near);

@@ -421,7 +421,10 @@ impl Collection {
         let homes =
             self.surveys.iter().map(|survey| Self::swept(survey, Vec3::ZERO, drift, steps).grown(grow));
         self.homes.extend(homes);
-        self.query.within(team, level, &self.homes, 0.0, &mut self.near);
+        // Colliders come after all cloths, and are not looked at against each other.
+        let kinematic = |group: &u32| soup.groups[*group as usize].kinematic;
+        let cloths = soup.patch_group.iter().rposition(|group| !kinematic(group)).map_or(0, |last| last + 1);
+        self.query.within(team, level, &self.homes, cloths, 0.0, &mut self.near);
         let Collection { surveys, sheets, partners, next, meshes_only, .. } = self;
         let looked_at = |patches: [u32; 2]| {
             let kinematic =

@@ -191,6 +191,7 @@ impl NearPairs for Lbvh {
         team: &mut Team,
         level: SimdLevel,
         boxes: &[Aabb],
+        asked: usize,
         margin: f32,
         pairs: &mut Vec<[u32; 2]>,
     ) {
@@ -201,7 +202,8 @@ impl NearPairs for Lbvh {
         self.update(team, boxes);
         self.reaches.clear();
         // The number of a subtree is its highest box: what only has lower ones than i is passed over.
-        self.reaches.extend(boxes.iter().enumerate().map(|(i, b)| b.grown(margin).reach((i + 1) as f32)));
+        let asked = boxes[..asked].iter().enumerate();
+        self.reaches.extend(asked.map(|(i, b)| b.grown(margin).reach((i + 1) as f32)));
         self.search(team, level, pairs);
     }
 

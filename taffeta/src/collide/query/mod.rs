@@ -80,12 +80,13 @@ pub trait NearPairs: Send + Sync {
     /// Its name in tables and scene files.
     fn name(&self) -> &'static str;
 
-    /// All pairs [i, j] of near boxes with i < j, sorted.
+    /// All pairs [i, j] of near boxes with i < j and i < `asked`, sorted.
     fn within(
         &mut self,
         team: &mut Team,
         level: SimdLevel,
         boxes: &[Aabb],
+        asked: usize,
         margin: f32,
         pairs: &mut Vec<[u32; 2]>,
     );
@@ -146,11 +147,12 @@ impl<C: Cells> NearPairs for C {
         team: &mut Team,
         _: SimdLevel,
         boxes: &[Aabb],
+        asked: usize,
         margin: f32,
         pairs: &mut Vec<[u32; 2]>,
     ) {
         self.build(boxes, largest(boxes), margin);
-        self.ask(team, [boxes, boxes], margin, true, pairs);
+        self.ask(team, [&boxes[..asked], boxes], margin, true, pairs);
     }
 
     fn between(
