@@ -397,8 +397,8 @@ impl Barrier {
         self.work.lost += 1;
         self.want(x, 0);
         self.ways.clear();
-        for (v, (start, x)) in start.iter().zip(&*x).enumerate().take(self.items) {
-            let stays = self.detector.wanted()[v].w == LOST || self.detector.walled(v);
+        for (v, ((start, x), wanted)) in start.iter().zip(&*x).zip(self.detector.wanted()).enumerate() {
+            let stays = wanted.w == LOST || self.detector.walled(v);
             let way = [0, 1, 2].map(|axis| x.p[axis] - start.p[axis]);
             self.ways.push(Particle { p: if stays { [0.0; 3] } else { way }, w: 0.0 });
         }
