@@ -291,7 +291,7 @@ impl Barrier {
         self.ways.clear();
         for (start, x) in start.iter().zip(x) {
             let free = if x.w > 0.0 { 1.0 } else { 0.0 };
-            let [a, b, c] = [0, 1, 2].map(|axis| x.p[axis] - start.p[axis]);
+            let [a, b, c] = way(start, x);
             self.ways.push(Particle { p: [a - free * gx, b - free * gy, c - free * gz], w: 0.0 });
         }
     }
@@ -399,8 +399,7 @@ impl Barrier {
         self.ways.clear();
         for (v, ((start, x), wanted)) in start.iter().zip(&*x).zip(self.detector.wanted()).enumerate() {
             let stays = wanted.w == LOST || self.detector.walled(v);
-            let way = [0, 1, 2].map(|axis| x.p[axis] - start.p[axis]);
-            self.ways.push(Particle { p: if stays { [0.0; 3] } else { way }, w: 0.0 });
+            self.ways.push(Particle { p: if stays { [0.0; 3] } else { way(start, x) }, w: 0.0 });
         }
         let settings = self.settings;
         self.detect(now, start, &settings, true);
@@ -510,6 +509,12 @@ struct Left {
     colliders: usize,
     /// Those that are not near anything.
     free: usize,
+}
+
+/// The way from one place to another, m.
+#[inline(always)]
+fn way(from: &Particle, to: &Particle) -> [f32; 3] {
+    [0, 1, 2].map(|axis| to.p[axis] - from.p[axis])
 }
 
 /// The longest way of any vertex, m.

@@ -206,3 +206,33 @@ impl Family for SplitCompliant {
         tether::Project { inv_h2: self.whole.inv_h2 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The isometric projection with a share is the plain one between scaled masses and scaled moves.
+    #[test]
+    fn a_share_of_the_masses_is_the_same_inside_the_projection() {
+        let share = 0.3;
+        let place = |x, y, z, w| Point { p: V3 { x, y, z }, w };
+        let points = [
+            place(0.0, 0.0, 0.0, 2.0),
+            place(1.0, 0.1, 0.0, 3.0),
+            place(0.5, 0.3, 0.8, 0.0),
+            place(0.4, 0.2, -0.9, 1.5),
+        ];
+        let params = [1e-3, 0.7, -0.9, -0.6];
+        let inside = isometric::Project { inv_h2: 900.0, share };
+        let around = Split { kernel: isometric::Project { share: 1.0, ..inside }, share };
+        let mut lambda = [[0.1, -0.2, 0.3]; 2];
+        let a = inside.correct::<f32, false>(&points, &params, &mut lambda[0]);
+        let b = around.correct::<f32, false>(&points, &params, &mut lambda[1]);
+        let numbers = |moves: [V3<f32>; 4], lambda: [f32; 3]| {
+            moves.into_iter().flat_map(|m| [m.x, m.y, m.z]).chain(lambda).collect::<Vec<_>>()
+        };
+        let [a, b] = [numbers(a, lambda[0]), numbers(b, lambda[1])];
+        assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-5 * (1.0 + b.abs())), "{a:?} {b:?}");
+        assert!(a[0].abs() > 1e-3, "something moves");
+    }
+}
