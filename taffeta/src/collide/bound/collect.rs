@@ -512,8 +512,10 @@ impl Collection {
             let mut stale = false;
             for partners in all.iter_mut().filter(|partners| partners.stale) {
                 let Partners { patches, link, reach, .. } = *partners;
-                let apart = || sheets.apart(patches[0] as usize, link, spreads);
-                if link != NONE && apart() > reach + horizon.epsilon {
+                let apart = if link == NONE { 0.0 } else { sheets.apart(patches[0] as usize, link, spreads) };
+                if apart > reach + horizon.epsilon {
+                    // Nothing of them is as near, so that serves for longer.
+                    (partners.limit, partners.used, partners.counts) = (apart, 0.0, [0; 2]);
                     (partners.far, partners.stale) = (0.0, false);
                     continue;
                 }
