@@ -185,8 +185,8 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         sweep
     }
 
-    /// Whether multipliers are kept apart for each member of a team: where those of an operation do not fill a line of the cache.
-    const APART: bool = R == 1;
+    /// Whether multipliers are kept apart for each member of a team: where those of an operation do not fill lines of the cache, of which two hold four of [`F8`].
+    const APART: bool = R % 2 == 1;
 
     /// What operations remember, in their order, on any number of threads.
     fn remembered(&self) -> impl Iterator<Item = &[F8; R]> {
@@ -197,7 +197,7 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         memory.map(|i| &self.lambda[i])
     }
 
-    /// The same, to be looked at as a whole. Of operations that remember but one number they are in order only on one thread.
+    /// The same, to be looked at as a whole. Of operations that remember an odd count of numbers they are in order only on one thread.
     pub fn multipliers(&self) -> &[[F8; R]] {
         &self.lambda
     }
