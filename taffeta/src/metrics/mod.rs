@@ -19,6 +19,8 @@ pub(crate) use exact::{segment_meets_triangle, side_of_plane};
 pub struct Strain {
     /// Largest |l − l₀|/l₀.
     pub max: f64,
+    /// Largest of those that are longer than at rest, or 0: what a strain limit is about.
+    pub stretch: f64,
     /// Mean |l − l₀|/l₀: the spring change rate.
     pub mean: f64,
     /// log₁₀ Σ (l − l₀)², l in m.
@@ -68,15 +70,17 @@ fn at(x: &[Particle], i: u32) -> DVec3 {
 
 /// The strain of all mesh edges.
 pub fn strain(model: &Model, x: &[Particle]) -> Strain {
-    let (mut max, mut sum, mut squares) = (0.0f64, 0.0, 0.0);
+    let (mut max, mut stretch, mut sum, mut squares) = (0.0f64, 0.0f64, 0.0, 0.0);
     for &([a, b], rest) in &model.edges {
-        let change = ((at(x, a) - at(x, b)).length() - rest as f64).abs();
+        let longer = (at(x, a) - at(x, b)).length() - rest as f64;
+        let change = longer.abs();
+        stretch = stretch.max(longer / rest as f64);
         max = max.max(change / rest as f64);
         sum += change / rest as f64;
         squares += change * change;
     }
     let count = model.edges.len().max(1) as f64;
-    Strain { max, mean: sum / count, log_sum: libm::log10(squares.max(1e-300)) }
+    Strain { max, stretch, mean: sum / count, log_sum: libm::log10(squares.max(1e-300)) }
 }
 
 /// The energies of a state. Held particles have no kinetic energy of their own.

@@ -100,8 +100,8 @@ pub const CLAIMS: &[Claim] = &[
         statement: "over-stretch is corrected: no edge of the flag is stretched by more than 10 %",
         setups: &[run("flag", "verlet", &[], 0)],
         judge: |runs| {
-            let worst = runs[0].strain_worst;
-            (worst <= 0.10, format!("largest strain of the run {} %", short(worst)))
+            let worst = runs[0].stretch_worst;
+            (worst <= 0.10, format!("largest stretch of the run {} %", short(worst)))
         },
     },
     Claim {

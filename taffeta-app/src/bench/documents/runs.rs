@@ -20,8 +20,8 @@ pub struct Run {
     pub total_ms: f64,
     pub strain_max: f64,
     pub strain_mean: f64,
-    /// The largest strain of any frame.
-    pub strain_worst: f64,
+    /// The largest stretch of any frame.
+    pub stretch_worst: f64,
     pub log_strain: f64,
     pub residual_h: f64,
     pub shape: Vec<[f32; 3]>,
@@ -110,7 +110,7 @@ fn run(setup: &Setup) -> Result<Run, Missing> {
         if let Some(failure) = step.failure {
             return Err(Missing::Failed(failure.to_string()));
         }
-        worst = worst.max(sim.strain().max);
+        worst = worst.max(sim.strain().stretch);
     }
     let strain = sim.strain();
     let total_ms: f64 = times.iter().sum();
@@ -119,7 +119,7 @@ fn run(setup: &Setup) -> Result<Run, Missing> {
         total_ms,
         strain_max: strain.max,
         strain_mean: strain.mean,
-        strain_worst: worst,
+        stretch_worst: worst,
         log_strain: strain.log_sum,
         residual_h: sim.residual().unwrap_or(f64::NAN),
         shape: sim.positions().to_vec(),
@@ -148,7 +148,7 @@ mod tests {
         let one = runs.get(&setup("hang", "xpbd", 1)).unwrap();
         assert_eq!(one.shape.len(), 49);
         assert!(one.total_ms >= 2.0 * one.ms, "three frames, not {} and {} ms", one.total_ms, one.ms);
-        assert!(one.ms > 0.0 && one.strain_worst >= one.strain_max);
+        assert!(one.ms > 0.0 && one.stretch_worst > 0.0);
         let first = one.ms;
         assert_eq!(runs.get(&setup("hang", "xpbd", 1)).unwrap().ms, first);
     }
