@@ -85,11 +85,12 @@ impl Settings {
         room.max(room.like(0.0))
     }
 
-    /// How far to look for colliders that stand still, m: one side may use all of the distance to them, so that less of it leaves as much room.
-    fn reach_still(&self, gap: f32) -> f32 {
-        let room = self.room(self.reach, gap, false);
-        let unseen = if self.early >= 0.0 { (room + SEEN * gap).max(NEAR * gap + self.early) } else { 0.0 };
-        unseen.max(room / (2.0 * self.gamma)).min(self.reach)
+    /// From which distance on a pair with such a gap is no contact, and leaves each side a `room`, m. Of what it leaves, one that faces what stands still may use `whole` times its part.
+    fn reach_for(&self, room: f32, gap: f32, whole: f32) -> f32 {
+        let each = room / whole;
+        let unseen =
+            if self.early >= 0.0 { (2.0 * each + SEEN * gap).max(NEAR * gap + self.early) } else { 0.0 };
+        unseen.max(each / self.gamma)
     }
 }
 
@@ -326,16 +327,14 @@ impl Detector {
             let moving = self.quieten(settings);
             let mut horizon = Horizon {
                 reach: settings.reach,
-                reach_still: settings.reach_still(soup.thickest()),
                 margin: settings.margin,
                 sweep: settings.sweep,
                 steps: if moving { settings.steps.max(1) } else { 1 },
                 epsilon: 0.0,
+                most: 0.0,
             };
-            collected |= self.pairs.update(team, level, clock, soup, x, &self.ways, &mut horizon);
-            // Pairs that are not listed stay beyond the reach, and are no contacts.
-            let cap = |reach: f32| settings.room(reach - horizon.epsilon, soup.thickest(), false);
-            let most = cap(horizon.reach).min(2.0 * cap(horizon.reach_still));
+            collected |= self.pairs.update(team, level, clock, soup, x, &self.ways, settings, &mut horizon);
+            let most = horizon.most;
             (self.most, self.epsilon) = (most, horizon.epsilon);
             for rooms in &mut self.rooms {
                 rooms.resize_with(x.len(), AtomicU32::default);

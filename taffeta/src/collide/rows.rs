@@ -79,7 +79,7 @@ impl Rows {
     /// No contacts yet, among `items` particles, of which those from `particles` on are idle.
     pub fn new(particles: usize, items: usize) -> Self {
         Rows {
-            sweep: Sweep::new(Vec::new(), items),
+            sweep: Sweep::new(Vec::new(), items).in_order(),
             marks: Marks::new(items),
             painter: Painter::new(items),
             sorted: Vec::new(),

@@ -278,6 +278,17 @@ impl Soup {
         &self.corners[self.corner_starts[patch] as usize..self.corner_starts[patch + 1] as usize]
     }
 
+    /// From where to where a patch goes along a direction, m.
+    #[inline]
+    fn along(&self, n: Vec3, patch: usize, x: &[Particle]) -> [f32; 2] {
+        let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
+        for &v in self.patch_vertices(patch) {
+            let at = n.dot(x[v as usize].p.into());
+            (low, high) = (low.min(at), high.max(at));
+        }
+        [low, high]
+    }
+
     /// The triangles of a patch.
     pub fn patch_triangles(&self, patch: usize) -> impl Iterator<Item = u32> {
         self.triangle_ids[patch].into_iter().filter(|&t| t != NONE)
@@ -317,12 +328,6 @@ impl Soup {
         areas.sum::<Vec3>().normalize_or_zero()
     }
 
-    /// Whether a patch is one of a collider that stands still.
-    #[inline]
-    pub fn stands_still(&self, patch: usize) -> bool {
-        self.groups[self.patch_group[patch] as usize].still
-    }
-
     /// Says which colliders stand still, part by part.
     pub fn set_still(&mut self, part: usize, still: bool) {
         self.groups[part].still = still && self.groups[part].kinematic;
@@ -355,8 +360,14 @@ impl Soup {
         if let [one] = self.groups[..] {
             return 2.0 * one.radius;
         }
-        let group = |v: u32| &self.groups[self.vertex_group[v as usize] as usize];
-        let (a, b) = (group(stencil[0]), group(stencil[3]));
+        let group = |v: u32| self.vertex_group[v as usize];
+        self.thickness_between(group(stencil[0]), group(stencil[3]))
+    }
+
+    /// The distance that two parts keep, or one from itself, m.
+    #[inline]
+    pub fn thickness_between(&self, a: u32, b: u32) -> f32 {
+        let (a, b) = (&self.groups[a as usize], &self.groups[b as usize]);
         // A collider has none of either.
         if a.kinematic || b.kinematic { a.margin + b.margin } else { a.radius + b.radius }
     }
@@ -467,8 +478,8 @@ pub struct PatchBoxes {
     vertices: Vec<Boxes8>,
     edges: Vec<Boxes8>,
     hulls: Vec<Reach>,
-    /// The mean normal of each patch.
-    normals: Vec<Vec3>,
+    /// The mean normal of each patch, and from where to where it goes along that, m.
+    normals: Vec<(Vec3, [f32; 2])>,
     /// The box of each whole patch, grown too.
     pub patches: Vec<Aabb>,
 }
@@ -487,7 +498,7 @@ impl PatchBoxes {
         self.vertices.resize(soup.vertex_ids.len(), Boxes8::EMPTY);
         self.edges.resize(soup.edge_ids.len(), Boxes8::EMPTY);
         self.hulls.resize(soup.patches(), Reach { low: [0.0; 3], high: [0.0; 3], number: f32::NEG_INFINITY });
-        self.normals.resize(soup.patches(), Vec3::ZERO);
+        self.normals.resize(soup.patches(), (Vec3::ZERO, [0.0; 2]));
     }
 
     /// Puts the boxes of whole patches where the particles are, grown by `grow` (m) on all sides.
@@ -523,7 +534,8 @@ impl PatchBoxes {
             {
                 let (low, high, _) = triangles[first + i].hull();
                 *hull = Reach { low, high, number: f32::NEG_INFINITY };
-                *normal = soup.patch_normal(first + i, x);
+                let n = soup.patch_normal(first + i, x);
+                *normal = (n, soup.along(n, first + i, x));
             }
         });
     }
@@ -531,19 +543,12 @@ impl PatchBoxes {
     /// A distance that the insides of two patches are apart at least, m, but for rounding; below zero if none is known.
     pub fn separation(&self, soup: &Soup, patches: [u32; 2], x: &[Particle]) -> f32 {
         let [g, h] = patches.map(|patch| patch as usize);
-        let along = |n: Vec3, patch: usize| {
-            let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
-            for &v in soup.patch_vertices(patch) {
-                let at = n.dot(x[v as usize].p.into());
-                (low, high) = (low.min(at), high.max(at));
-            }
-            (low, high)
+        let apart = |own: usize, other: usize| {
+            let (n, a) = self.normals[own];
+            let b = soup.along(n, other, x);
+            (a[0] - b[1]).max(b[0] - a[1])
         };
-        let apart = |n: Vec3| {
-            let (a, b) = (along(n, g), along(n, h));
-            (a.0 - b.1).max(b.0 - a.1)
-        };
-        apart(self.normals[g]).max(apart(self.normals[h]))
+        apart(g, h).max(apart(h, g))
     }
 
     /// The soup with these boxes, ready to be searched.

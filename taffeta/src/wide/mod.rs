@@ -127,6 +127,8 @@ pub struct Sweep<O, const N: usize, const P: usize, const R: usize> {
     division: Division,
     /// How many items the state must have.
     items: usize,
+    /// Whether multipliers are in the order of operations.
+    in_order: bool,
     /// How many of the lanes carry a real constraint.
     constraints: usize,
 }
@@ -172,6 +174,7 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
             colors: vec![0],
             division: Division::default(),
             items,
+            in_order: false,
             constraints: 0,
         };
         let mut marks = Marks::default();
@@ -186,7 +189,14 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
     }
 
     /// Whether multipliers are kept apart for each member of a team: where those of an operation do not fill lines of the cache, of which two hold four of [`F8`].
-    const APART: bool = R % 2 == 1;
+    fn apart(&self) -> bool {
+        R % 2 == 1 && !self.in_order
+    }
+
+    /// Keeps multipliers in the order of operations on any number of threads, so that they can be looked at.
+    pub fn in_order(self) -> Self {
+        Sweep { in_order: true, ..self }
+    }
 
     /// What operations remember, in their order, on any number of threads.
     fn remembered(&self) -> impl Iterator<Item = &[F8; R]> {
@@ -197,13 +207,21 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         memory.map(|i| &self.lambda[i])
     }
 
-    /// The same, to be looked at as a whole. Of operations that remember an odd count of numbers they are in order only on one thread.
+    /// The same, to be looked at as a whole.
+    ///
+    /// # Panics
+    /// If they are not kept [in order](Self::in_order).
     pub fn multipliers(&self) -> &[[F8; R]] {
+        assert!(self.in_order, "each thread has multipliers of its own");
         &self.lambda
     }
 
     /// The same, to be changed.
+    ///
+    /// # Panics
+    /// As [`multipliers`](Self::multipliers).
     pub fn multipliers_mut(&mut self) -> &mut [[F8; R]] {
+        assert!(self.in_order, "each thread has multipliers of its own");
         &mut self.lambda
     }
 
@@ -426,13 +444,14 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
     ) {
         // A state may have more, which is then left alone.
         assert!(state.len() >= self.items && target.len() >= self.items);
+        let apart = self.apart();
         let (ops, set, params, colors) = (&self.ops, &self.set, &self.params[..], &self.colors);
         if ops.is_empty() {
             return;
         }
         let together = ops.len() >= WORTH_SHARING * (colors.len() - 1) * team.count();
         let members = if together { team.count() } else { 1 };
-        let room = self.division.divide(members, ops, colors, O::cell_count(self.items), Self::APART);
+        let room = self.division.divide(members, ops, colors, O::cell_count(self.items), apart);
         if self.lambda.len() < room {
             self.lambda.resize(room, [F8([0.0; LANES]); R]);
         }

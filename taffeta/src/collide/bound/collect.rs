@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use glam::Vec3;
 
+use super::Settings;
 use super::measure::distances;
 use super::spread::{Sheets, Spread};
 use crate::collide::proximity::Kind;
@@ -34,10 +35,8 @@ pub(super) const KINDS: [Kind; 2] = [Kind::PointTriangle, Kind::SegmentSegment];
 /// How far pairs matter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Horizon {
-    /// Pairs nearer than this at any time matter, m.
+    /// Pairs nearer than this at any time may matter, m.
     pub reach: f32,
-    /// The same if one side is a collider that stands still, m; not more.
-    pub reach_still: f32,
     /// More than is needed on each side, so that it serves for longer, m.
     pub margin: f32,
     /// What two sides may be expected to go against each other, m.
@@ -46,6 +45,8 @@ pub(super) struct Horizon {
     pub steps: u32,
     /// What rounding may have done, m.
     pub epsilon: f32,
+    /// The room that a pair at the reach leaves, m: no vertex has more, so that pairs which leave as much do not matter.
+    pub most: f32,
 }
 
 impl Horizon {
@@ -186,6 +187,8 @@ pub(super) struct Collection {
     asked: Vec<AtomicBool>,
     /// Patches whose boxes are needed.
     chosen: Vec<AtomicBool>,
+    /// For any two parts how far their pairs matter, m, and the part of a room that each side may use.
+    reaches: Vec<(f32, f32)>,
     /// Where each patch may be without a new search, if the mean of all is there.
     homes: Vec<Aabb>,
     mean: Vec3,
@@ -230,6 +233,7 @@ impl Collection {
             spreads: Vec::new(),
             asked: Vec::new(),
             chosen: Vec::new(),
+            reaches: Vec::new(),
             homes: Vec::new(),
             mean: Vec3::ZERO,
             last: Vec::new(),
@@ -287,6 +291,7 @@ impl Collection {
         soup: &Soup,
         x: &[Particle],
         ways: &[Particle],
+        settings: &Settings,
         horizon: &mut Horizon,
     ) -> bool {
         let anew = self.last.len() != x.len();
@@ -310,6 +315,8 @@ impl Collection {
         let steps = horizon.steps as f32;
         // Rounding of positions when they are clamped, and of these sums.
         horizon.epsilon = round(horizon.reach + horizon.margin + steps * planned);
+        horizon.most = settings.room(horizon.reach - horizon.epsilon, soup.thickest(), false);
+        self.look(soup, settings, horizon);
         if anew || !self.at_home(horizon) {
             self.search(team, level, soup, horizon);
             clock.lap(Stage::Tree);
@@ -449,17 +456,29 @@ impl Collection {
         std::mem::swap(partners, next);
     }
 
+    /// Finds how far pairs of any two parts matter: less far where these keep less distance, or where one stands still and leaves all room to the other.
+    fn look(&mut self, soup: &Soup, settings: &Settings, horizon: &Horizon) {
+        self.reaches.clear();
+        let parts = 0..soup.groups.len() as u32;
+        for (a, b) in parts.clone().flat_map(|a| parts.clone().map(move |b| (a, b))) {
+            let still = [a, b].iter().any(|&part| soup.groups[part as usize].still);
+            let whole = if still { 2.0 } else { 1.0 };
+            let reach = settings.reach_for(horizon.most, soup.thickness_between(a, b), whole);
+            self.reaches.push(((reach + horizon.epsilon).min(horizon.reach), whole));
+        }
+    }
+
     /// Finds which pairs matter, and which have to be collected for it; says whether there are any.
     fn choose(&mut self, team: &mut Team, soup: &Soup, horizon: &Horizon) -> bool {
         clear(&mut self.asked, soup.patches());
+        let (reaches, parts) = (&self.reaches[..], soup.groups.len());
         let (asked, sheets) = (&self.asked[..], &self.sheets);
         let (any, steps) = (AtomicBool::new(false), horizon.steps as f32);
         team.for_each_chunk(&mut self.partners, BLOCK, |_, all| {
             let mut stale = false;
             for partners in all {
-                let still = partners.patches.iter().any(|&patch| soup.stands_still(patch as usize));
-                (partners.reach, partners.whole) =
-                    if still { (horizon.reach_still, 2.0) } else { (horizon.reach, 1.0) };
+                let [a, b] = partners.patches.map(|patch| soup.patch_group[patch as usize] as usize);
+                (partners.reach, partners.whole) = reaches[a * parts + b];
                 partners.slack *= steps;
                 (partners.far, partners.stale) = (0.0, false);
                 let need = partners.reach + partners.slack + horizon.epsilon;
