@@ -635,6 +635,42 @@ fn cloth_may_use_the_whole_distance_to_a_collider_that_stands_still() {
     }
 }
 
+/// How far pairs are looked for depends on the distance that their parts keep and on whether one stands still; at no distance is one missed that leaves less room than others do, or is a contact.
+#[test]
+fn no_pair_that_matters_is_beyond_the_reach_of_its_parts() {
+    let p = |x, y, z| Particle { p: [x, y, z], w: 1.0 };
+    let (reach, early, thickness) = (0.012, 0.0004, 0.008);
+    let settings = Settings { reach, early, ..Settings::default() };
+    let least = |d: f32, gap: f32| (0.45 * d).min(0.5 * (d - SEEN * gap));
+    let most = least(reach, thickness);
+    let (mut team, mut limited) = (Team::new(1), 0);
+    for (margin, still, height) in
+        [0.004, 0.008, 0.012].into_iter().flat_map(|margin| [(margin, false), (margin, true)]).flat_map(
+            |(margin, still)| (1..=120).map(move |step| (margin, still, 0.0001 * step as f32 - 0.00003)),
+        )
+    {
+        let x = [
+            [p(0.0, 0.0, 0.0), p(1.0, 0.0, 0.0), p(0.0, 0.0, 1.0)],
+            [p(0.1, height, 0.1), p(0.3, height, 0.1), p(0.1, height, 0.3)],
+        ]
+        .concat();
+        let parts = [Part::collider(&[[0, 1, 2]]), Part { margin, ..Part::cloth(&[[3, 4, 5]], thickness) }];
+        let mut soup = Soup::new(&parts, &x);
+        soup.set_still(0, still);
+        let mut detector = Detector::new(Structure::default(), false);
+        detector.detect(&mut team, SimdLevel::best(), &soup, &x, &settings);
+        let most = if margin > thickness { least(reach, margin) } else { most };
+        let contact = height < NEAR * margin + early;
+        let whole = if still { 2.0 } else { 1.0 };
+        let expected = most.min(whole * if contact { 0.45 * height } else { least(height, margin) });
+        let b = detector.bounds()[3];
+        assert!((b - expected).abs() < 2e-5, "{b} m, not {expected} m, at {height} m ({margin} m, {still})");
+        assert_eq!(detector.rows().is_empty(), !contact, "at {height} m ({margin} m, {still})");
+        limited += (b < 0.99 * most) as usize;
+    }
+    assert!(limited > 100, "{limited}");
+}
+
 #[test]
 fn what_would_hit_hard_is_expected_to_be_stopped() {
     // A level triangle of cloth falls on one of a collider, 4 mm below, by 2 cm in a substep.
