@@ -179,7 +179,7 @@ struct Member {
 impl Findings {
     /// Looks at all pairs that matter.
     pub fn find(&mut self, team: &mut Team, view: &View<'_>, pairs: &Collection) {
-        self.blocks.reserve(pairs.most_blocks());
+        self.blocks.reserve(pairs.most_blocks().saturating_sub(self.blocks.len()));
         self.blocks.resize_with(pairs.blocks(), Block::default);
         self.members.resize_with(team.count().max(self.members.len()), || Member::new(view.x.len()));
         for member in &mut self.members {
