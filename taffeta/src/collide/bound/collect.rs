@@ -315,7 +315,7 @@ impl Collection {
         let steps = horizon.steps as f32;
         // Rounding of positions when they are clamped, and of these sums.
         horizon.epsilon = round(horizon.reach + horizon.margin + steps * planned);
-        horizon.most = settings.room(horizon.reach - horizon.epsilon, soup.thickest(), false);
+        horizon.most = settings.most(horizon.reach, horizon.epsilon, soup.thickest());
         self.look(soup, settings, horizon);
         if anew || !self.at_home(horizon) {
             self.search(team, level, soup, horizon);
@@ -456,15 +456,17 @@ impl Collection {
         std::mem::swap(partners, next);
     }
 
-    /// Finds how far pairs of any two parts matter: less far where these keep less distance, or where one stands still and leaves all room to the other.
+    /// Finds how far pairs of any two parts matter: less far where one stands still and leaves all room to the other, and the less, the less distance they keep.
     fn look(&mut self, soup: &Soup, settings: &Settings, horizon: &Horizon) {
         self.reaches.clear();
         let parts = 0..soup.groups.len() as u32;
         for (a, b) in parts.clone().flat_map(|a| parts.clone().map(move |b| (a, b))) {
             let still = [a, b].iter().any(|&part| soup.groups[part as usize].still);
-            let whole = if still { 2.0 } else { 1.0 };
-            let reach = settings.reach_for(horizon.most, soup.thickness_between(a, b), whole);
-            self.reaches.push(((reach + horizon.epsilon).min(horizon.reach), whole));
+            let whole = || settings.reach_for(horizon.most, soup.thickness_between(a, b), 2.0);
+            self.reaches.push(match still {
+                true => ((whole() + horizon.epsilon).min(horizon.reach), 2.0),
+                false => (horizon.reach, 1.0),
+            });
         }
     }
 
@@ -531,10 +533,8 @@ impl Collection {
             let mut stale = false;
             for partners in all.iter_mut().filter(|partners| partners.stale) {
                 let Partners { patches, link, reach, .. } = *partners;
-                let apart = if link == NONE { 0.0 } else { sheets.apart(patches[0] as usize, link, spreads) };
-                if apart > reach + horizon.epsilon {
-                    // Nothing of them is as near, so that serves for longer.
-                    (partners.limit, partners.used, partners.counts) = (apart, 0.0, [0; 2]);
+                let apart = || sheets.apart(patches[0] as usize, link, spreads);
+                if link != NONE && apart() > reach + horizon.epsilon {
                     (partners.far, partners.stale) = (0.0, false);
                     continue;
                 }
