@@ -321,7 +321,8 @@ impl Detector {
         let x = &x[..soup.vertices()];
         if self.origin.is_empty() {
             self.rows.reserve(USUAL_ROWS * x.len());
-            self.walls.reserve(USUAL_SLABS * x.len(), x.len(), team.count());
+            // A slab is a wall to several of its vertices.
+            self.walls.reserve(2 * USUAL_SLABS * x.len(), x.len(), team.count());
             self.nearby.reserve();
             self.facing.resize(x.len(), [Vec3::ZERO; 2]);
             self.short.reserve(USUAL_SLABS * x.len());
