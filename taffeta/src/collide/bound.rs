@@ -88,16 +88,14 @@ impl Settings {
     /// The most room of any vertex, m: what pairs at the reach leave if they have the largest gap, and also those that are so far from what stands still that they leave as much.
     fn most(&self, reach: f32, epsilon: f32, gap: f32) -> f32 {
         let cap = |reach: f32| self.room(reach - epsilon, gap, false);
-        let still = self.reach_for(self.room(reach, gap, false), gap, 2.0).min(reach);
+        let still = self.reach_still(self.room(reach, gap, false), gap).min(reach);
         cap(reach).min(2.0 * cap(still))
     }
 
-    /// From which distance on a pair with such a gap is no contact, and leaves each side a `room`, m. Of what it leaves, one that faces what stands still may use `whole` times its part.
-    fn reach_for(&self, room: f32, gap: f32, whole: f32) -> f32 {
-        let each = room / whole;
-        let unseen =
-            if self.early >= 0.0 { (2.0 * each + SEEN * gap).max(NEAR * gap + self.early) } else { 0.0 };
-        unseen.max(each / self.gamma)
+    /// From which distance on a pair with such a gap is no contact, and leaves a `room` (m) to a side that faces what stands still and may use all of the distance.
+    fn reach_still(&self, room: f32, gap: f32) -> f32 {
+        let unseen = if self.early >= 0.0 { (room + SEEN * gap).max(NEAR * gap + self.early) } else { 0.0 };
+        unseen.max(room / (2.0 * self.gamma))
     }
 }
 

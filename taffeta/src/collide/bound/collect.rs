@@ -187,8 +187,6 @@ pub(super) struct Collection {
     asked: Vec<AtomicBool>,
     /// Patches whose boxes are needed.
     chosen: Vec<AtomicBool>,
-    /// For any two parts how far their pairs matter, m, and the part of a room that each side may use.
-    reaches: Vec<(f32, f32)>,
     /// Where each patch may be without a new search, if the mean of all is there.
     homes: Vec<Aabb>,
     mean: Vec3,
@@ -233,7 +231,6 @@ impl Collection {
             spreads: Vec::new(),
             asked: Vec::new(),
             chosen: Vec::new(),
-            reaches: Vec::new(),
             homes: Vec::new(),
             mean: Vec3::ZERO,
             last: Vec::new(),
@@ -316,12 +313,11 @@ impl Collection {
         // Rounding of positions when they are clamped, and of these sums.
         horizon.epsilon = round(horizon.reach + horizon.margin + steps * planned);
         horizon.most = settings.most(horizon.reach, horizon.epsilon, soup.thickest());
-        self.look(soup, settings, horizon);
         if anew || !self.at_home(horizon) {
             self.search(team, level, soup, horizon);
             clock.lap(Stage::Tree);
         }
-        let fresh = self.choose(team, soup, horizon) && self.spare(team, level, x, ways, horizon);
+        let fresh = self.choose(team, soup, settings, horizon) && self.spare(team, level, x, ways, horizon);
         if fresh {
             self.collect(team, level, soup, x, horizon);
         }
@@ -456,31 +452,23 @@ impl Collection {
         std::mem::swap(partners, next);
     }
 
-    /// Finds how far pairs of any two parts matter: less far where one stands still and leaves all room to the other, and the less, the less distance they keep.
-    fn look(&mut self, soup: &Soup, settings: &Settings, horizon: &Horizon) {
-        self.reaches.clear();
-        let parts = 0..soup.groups.len() as u32;
-        for (a, b) in parts.clone().flat_map(|a| parts.clone().map(move |b| (a, b))) {
-            let still = [a, b].iter().any(|&part| soup.groups[part as usize].still);
-            let whole = || settings.reach_for(horizon.most, soup.thickness_between(a, b), 2.0);
-            self.reaches.push(match still {
-                true => ((whole() + horizon.epsilon).min(horizon.reach), 2.0),
-                false => (horizon.reach, 1.0),
-            });
-        }
-    }
-
     /// Finds which pairs matter, and which have to be collected for it; says whether there are any.
-    fn choose(&mut self, team: &mut Team, soup: &Soup, horizon: &Horizon) -> bool {
+    fn choose(&mut self, team: &mut Team, soup: &Soup, settings: &Settings, horizon: &Horizon) -> bool {
         clear(&mut self.asked, soup.patches());
-        let (reaches, parts) = (&self.reaches[..], soup.groups.len());
         let (asked, sheets) = (&self.asked[..], &self.sheets);
         let (any, steps) = (AtomicBool::new(false), horizon.steps as f32);
         team.for_each_chunk(&mut self.partners, BLOCK, |_, all| {
             let mut stale = false;
             for partners in all {
-                let [a, b] = partners.patches.map(|patch| soup.patch_group[patch as usize] as usize);
-                (partners.reach, partners.whole) = reaches[a * parts + b];
+                let [a, b] = partners.patches.map(|patch| soup.patch_group[patch as usize]);
+                (partners.reach, partners.whole) =
+                    match [a, b].iter().any(|&part| soup.groups[part as usize].still) {
+                        true => {
+                            let reach = settings.reach_still(horizon.most, soup.thickness_between(a, b));
+                            ((reach + horizon.epsilon).min(horizon.reach), 2.0)
+                        }
+                        false => (horizon.reach, 1.0),
+                    };
                 partners.slack *= steps;
                 (partners.far, partners.stale) = (0.0, false);
                 let need = partners.reach + partners.slack + horizon.epsilon;
