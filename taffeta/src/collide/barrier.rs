@@ -55,8 +55,8 @@ const MOST_REACH: f32 = 0.32;
 const MARGIN: f32 = 0.4;
 
 /// A larger reach lets vertices stray further from where they are expected, but with many layers it is full of pairs: it grows while there are fewer
-/// pairs than this for each vertex, and shrinks while there are more than twice as many.
-const PAIRS: f32 = 2.0;
+/// pairs within it than this for each vertex, and shrinks while there are more than twice as many. How many were measured to find those does not matter: so results do not depend on how pairs are kept.
+const PAIRS: f32 = 1.2;
 /// Contacts are listed that are expected within so many gaps more than those that are listed in any case.
 const EARLY: f32 = 0.05;
 /// Substeps that a detection is to hold for at most. It holds for as many as the last did, and some more.
@@ -258,7 +258,7 @@ impl Barrier {
         self.work.detections += 1;
         self.work.collections += found.collected as u32;
         self.work.measured += found.measured;
-        let pairs = found.measured as f32 / now.model.particles() as f32;
+        let pairs = found.near as f32 / now.model.particles() as f32;
         if pairs < PAIRS {
             self.reach *= 1.2;
         } else if pairs > 2.0 * PAIRS {

@@ -156,6 +156,8 @@ pub struct Detection {
     pub candidates: usize,
     /// Pairs whose distance was computed.
     pub measured: usize,
+    /// Those of them that leave less room than the most there is.
+    pub near: usize,
     /// The least distance of any pair, or the reach, m.
     pub nearest: f32,
     /// For how many substeps it holds.
@@ -379,6 +381,7 @@ impl Detector {
             collected,
             candidates: self.pairs.len(),
             measured: self.findings.measured(),
+            near: self.findings.near(),
             nearest: self.findings.nearest(settings.reach),
             steps: self.steps,
         };

@@ -154,6 +154,7 @@ struct Block {
     rows: Range<usize>,
     slabs: Range<usize>,
     measured: usize,
+    near: usize,
     nearest: f32,
 }
 
@@ -189,12 +190,13 @@ impl Findings {
         team.for_each_block(&mut self.blocks, 1, &mut self.members, |k, block, index, member| {
             member.nearest = view.settings.reach;
             let begin = [member.rows.len(), member.slabs.len()];
-            let measured = member.find(view, pairs, k);
+            let [measured, near] = member.find(view, pairs, k);
             block[0] = Block {
                 member: index,
                 rows: begin[0]..member.rows.len(),
                 slabs: begin[1]..member.slabs.len(),
                 measured,
+                near,
                 nearest: member.nearest,
             };
         });
@@ -230,6 +232,11 @@ impl Findings {
         self.blocks.iter().map(|block| block.measured).sum()
     }
 
+    /// How many of those left less room than the most.
+    pub fn near(&self) -> usize {
+        self.blocks.iter().map(|block| block.near).sum()
+    }
+
     /// The least distance, m, if it is below `most`.
     pub fn nearest(&self, most: f32) -> f32 {
         self.blocks.iter().fold(most, |least, block| least.min(block.nearest))
@@ -259,13 +266,13 @@ impl Member {
         }
     }
 
-    /// Looks at a block of patches, and says how many pairs it measured.
-    fn find(&mut self, view: &View<'_>, pairs: &Collection, block: usize) -> usize {
+    /// Looks at a block of patches, and says how many pairs it measured, and how many of them matter.
+    fn find(&mut self, view: &View<'_>, pairs: &Collection, block: usize) -> [usize; 2] {
         let mut most = [0; 2];
         for partners in pairs.block(block) {
             (0..2).for_each(|k| most[k] += partners.counts[k] as usize);
         }
-        let mut measured = 0;
+        let (mut measured, mut near) = (0, 0);
         for (k, kind) in KINDS.into_iter().enumerate() {
             if self.stencils.len() < most[k] {
                 self.stencils.resize(most[k], [0; 4]);
@@ -283,14 +290,14 @@ impl Member {
                 }
             }
             measured += count;
-            self.measure(view, kind, count);
+            near += self.measure(view, kind, count);
             self.judge(view, kind);
         }
-        measured
+        [measured, near]
     }
 
-    /// Lowers the rooms of what stays apart among the first `count` stencils, and notes all that may touch.
-    fn measure(&mut self, view: &View<'_>, kind: Kind, count: usize) {
+    /// Lowers the rooms of what stays apart among the first `count` stencils, and notes all that may touch; says how many matter.
+    fn measure(&mut self, view: &View<'_>, kind: Kind, count: usize) -> usize {
         let Member { nearest, stencils: all, terms, left, close, close_terms, inside, .. } = self;
         let (all, terms) = (&all[..count], &terms[..count]);
         close.clear();
@@ -301,12 +308,14 @@ impl Member {
         let kernel = Leaves { kind, steps, epsilon, most, settings: *settings };
         stencils(level, kernel, [view.x, view.ways], all, terms, left);
         let blocks = left.iter().zip(all.chunks(LANES)).zip(terms.chunks(LANES));
+        let mut matter = 0;
         for (([low, inner, room], stencils), terms) in blocks {
             // Most leave more room than matters.
             let mut near = (1u32 << stencils.len()) - 1;
             for (i, room) in room.0.iter().enumerate() {
                 near &= !(((*room == f32::INFINITY) as u32) << i);
             }
+            matter += near.count_ones() as usize;
             while near != 0 {
                 let i = near.trailing_zeros() as usize;
                 near &= near - 1;
@@ -327,6 +336,7 @@ impl Member {
                 inside.push(inner.0[i] != 0.0 || kind == Kind::PointTriangle);
             }
         }
+        matter
     }
 
     /// Rooms, slabs and rows of what is close.
