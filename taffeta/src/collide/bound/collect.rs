@@ -73,8 +73,9 @@ pub(super) struct Partners {
     patches: [u32; 2],
     /// Of one sheet, if they touch at rest; else [`NONE`].
     link: u32,
-    /// All pairs nearer than this were collected, m.
+    /// All pairs nearer than this were collected, m; and the least distance of any.
     limit: f32,
+    least: f32,
     /// By how much any of them can have come nearer since, m.
     used: f32,
     /// Pairs nearer than this at any time matter now, m.
@@ -103,6 +104,7 @@ impl Partners {
             patches,
             link,
             limit: 0.0,
+            least: 0.0,
             used: 0.0,
             reach: 0.0,
             whole: 1.0,
@@ -114,6 +116,11 @@ impl Partners {
             begins: [0; 2],
             counts: [0; 2],
         }
+    }
+
+    /// Notes that there is no pair nearer than this, m.
+    fn nothing_within(&mut self, distance: f32) {
+        (self.limit, self.least, self.used, self.counts) = (distance, distance, 0.0, [0; 2]);
     }
 
     fn range(&self, k: usize) -> std::ops::Range<usize> {
@@ -477,7 +484,7 @@ impl Collection {
                 }
                 partners.far = need + partners.used;
                 if partners.far <= partners.limit {
-                    if partners.counts == [0; 2] {
+                    if partners.far <= partners.least {
                         partners.far = 0.0;
                     }
                 } else {
@@ -521,10 +528,14 @@ impl Collection {
             let mut stale = false;
             for partners in all.iter_mut().filter(|partners| partners.stale) {
                 let Partners { patches, link, reach, .. } = *partners;
-                let apart = || sheets.apart(patches[0] as usize, link, spreads);
-                if link != NONE && apart() > reach + horizon.epsilon {
-                    (partners.far, partners.stale) = (0.0, false);
-                    continue;
+                if link != NONE {
+                    let apart = sheets.apart(patches[0] as usize, link, spreads) - horizon.epsilon;
+                    if apart > reach {
+                        (partners.far, partners.stale) = (0.0, false);
+                        // Nothing is as near, so that serves for longer.
+                        partners.nothing_within(apart);
+                        continue;
+                    }
                 }
                 stale = true;
                 patches.iter().for_each(|&patch| chosen[patch as usize].store(true, Ordering::Relaxed));
@@ -603,17 +614,16 @@ impl Store {
         raw.iter_mut().for_each(|raw| raw.clear());
         ends.clear();
         for partners in partners.iter_mut().filter(|partners| partners.stale) {
-            (partners.limit, partners.used) = (partners.reach + partners.slack + horizon.more(), 0.0);
+            let limit = partners.reach + partners.slack + horizon.more();
             let [points, segments] = raw;
             // Those that had pairs before will have some again.
             let separate = match partners.counts == [0; 2] {
                 true => sight.boxes.separation(soup, partners.patches, x) - horizon.epsilon,
                 false => 0.0,
             };
-            if separate > partners.limit {
-                // Nothing is as near, so that serves for longer.
-                partners.limit = separate;
-            } else {
+            // If nothing is as near, that serves for longer.
+            partners.nothing_within(separate.max(limit));
+            if separate <= limit {
                 let more = partners.reach + partners.slack - horizon.reach;
                 view.cull(level, partners.patches, more, points, segments);
             }
@@ -631,6 +641,7 @@ impl Store {
                 for (i, stencil) in (begin..ends[k]).zip(&raw[begin..]) {
                     let low = low[i / LANES][0].0[i % LANES];
                     if low < partners.limit {
+                        partners.least = partners.least.min(low);
                         let (gap, less) = soup.gap(kind, stencil);
                         if less {
                             resting.push(*stencil);
