@@ -9,5 +9,5 @@ mod sparse;
 pub use cg::{ConjugateGradients, Operator, Solved, dot};
 pub use cholesky::Factor;
 pub use dual::Dual;
-pub use eigen::{MAX, Small, eigen, project};
+pub use eigen::{MAX, Small, eigen};
 pub use sparse::{Entry, Rows};

@@ -1,5 +1,7 @@
 //! Sparse tables by rows.
 
+use std::ops::Range;
+
 /// For each row a list of items, all in one array.
 #[derive(Clone, Debug, Default)]
 pub struct Rows<T> {
@@ -31,6 +33,12 @@ impl<T: Copy> Rows<T> {
     #[inline(always)]
     pub fn row(&self, row: usize) -> &[T] {
         &self.items[self.starts[row] as usize..self.starts[row + 1] as usize]
+    }
+
+    /// Where the items of a row are among those of all.
+    #[inline(always)]
+    pub fn range(&self, row: usize) -> Range<usize> {
+        self.starts[row] as usize..self.starts[row + 1] as usize
     }
 
     /// The items of a row, to change.

@@ -1,5 +1,6 @@
 //! Methods: one file each, behind one trait.
 
+mod assembly;
 mod chebyshev;
 mod elements;
 mod explicit;

@@ -119,9 +119,9 @@ impl Newton {
             for i in 0..self.x.len() {
                 further[i] = self.x[i] + self.direction[i] * t;
             }
-            let new = self.objective.evaluate(team, further, &mut self.gradient);
+            let new = self.objective.evaluate(team, further, Wanted::Nothing, &mut self.gradient);
             if new >= value {
-                self.objective.evaluate(team, &self.trial, &mut self.gradient);
+                self.objective.evaluate(team, &self.trial, Wanted::Nothing, &mut self.gradient);
                 break;
             }
             std::mem::swap(&mut self.trial, &mut self.downhill);
@@ -143,7 +143,6 @@ impl Method for Newton {
         let collide = substep.touching();
         let mut value = f64::INFINITY;
         let mut convergence = Convergence::default();
-        self.objective.curvature = Wanted::Exact;
         let mut projected = 0;
         for iteration in 0..=self.params.iterations {
             let team = &mut *substep.team;
@@ -151,7 +150,7 @@ impl Method for Newton {
                 self.objective.touch(team, substep.model, substep.bodies, &self.x);
             }
             if collide || iteration == 0 {
-                value = self.objective.evaluate(team, &self.x, &mut self.gradient);
+                value = self.objective.evaluate(team, &self.x, Wanted::Nothing, &mut self.gradient);
             }
             let norm = largest(&self.gradient);
             let greatest = self.objective.greatest_force(&self.x);
@@ -160,6 +159,8 @@ impl Method for Newton {
             if convergence.converged || iteration == self.params.iterations {
                 break;
             }
+            let wanted = if projected == 0 { Wanted::Exact } else { Wanted::Projected };
+            self.objective.evaluate(team, &self.x, wanted, &mut self.gradient);
             // Far from the solution a rough direction does; near it, one good enough to end with.
             let forcing = (0.3 * goal / norm).max(0.1 * (norm / greatest).sqrt().min(1.0));
             self.downhill.iter_mut().zip(&self.gradient).for_each(|(d, g)| *d = -*g);
@@ -177,9 +178,7 @@ impl Method for Newton {
             }
             self.objective.expect_nothing();
             if solved.indefinite {
-                self.objective.curvature = Wanted::Projected;
-                projected = PROJECTED;
-                self.objective.evaluate(team, &self.x, &mut self.gradient);
+                projected = PROJECTED + 1;
                 continue;
             }
             let mut slope = dot(&self.gradient, &self.direction);
@@ -189,14 +188,13 @@ impl Method for Newton {
                 convergence.inner += self.direct(team, forcing).iterations;
                 slope = dot(&self.gradient, &self.direction);
             }
-            self.objective.curvature = if projected == 0 { Wanted::Exact } else { Wanted::Projected };
             projected = projected.saturating_sub(1);
             let mut t = 1.0;
             let improved = loop {
                 for i in 0..self.x.len() {
                     self.trial[i] = self.x[i] + self.direction[i] * t;
                 }
-                let new = self.objective.evaluate(team, &self.trial, &mut self.gradient);
+                let new = self.objective.evaluate(team, &self.trial, Wanted::Nothing, &mut self.gradient);
                 let armijo = new <= value + DECREASE * t * slope;
                 let close = new <= value + ROUNDING * value.abs();
                 if armijo || close && dot(&self.gradient, &self.direction) <= (2.0 * DECREASE - 1.0) * slope {

@@ -8,13 +8,14 @@
 //! stiffness of its cloth. Contact with a collider is ½ k (margin − d)² while d < margin, with d as seen from the plane that
 //! touches the collider nearest to the particle.
 //!
-//! Everything is in double precision. The Hessian is never written down as a matrix; each element keeps
-//! what is needed to multiply with it. A spring's is k n nᵀ + k (1 − d/l) (I − n nᵀ). It may be had exactly, or projected so
+//! Everything is in double precision. The Hessian of springs and isometric hinges is never written down as a matrix; each keeps
+//! what is needed to multiply with it. That of other elements is. A spring's is k n nᵀ + k (1 − d/l) (I − n nᵀ). It may be had exactly, or projected so
 //! that no element has a negative eigenvalue: then a spring's second term is left out while it is pushed together.
 
 use glam::{DMat3, DVec3, Vec3};
 
-use super::elements::{Element, Response};
+use super::assembly::Assembly;
+use super::elements::{Blocks, Element, NO_BLOCKS, Response};
 use crate::collide::{Body, Contact, Contacts};
 use crate::constraint::outer;
 use crate::linalg::{Entry, Operator, Rows};
@@ -99,6 +100,8 @@ pub struct Objective {
     isometric: Rows<Entry>,
     elements: Vec<Element>,
     responses: Vec<Response>,
+    hessians: Vec<Blocks>,
+    assembly: Assembly,
     /// For each particle the elements at it and its place there.
     in_elements: Rows<(u32, u32)>,
     planes: Vec<Plane>,
@@ -110,8 +113,6 @@ pub struct Objective {
     /// Only for [`Objective::residual`], and only made by it.
     measured: [Vec<DVec3>; 2],
     light_tethers: bool,
-    /// What is computed of the Hessian.
-    pub curvature: Wanted,
 }
 
 impl Objective {
@@ -176,13 +177,14 @@ impl Objective {
             curvatures: vec![Curvature::default(); springs.len()],
             at: Rows::new(n, &at),
             isometric: Rows::matrix(n, isometric),
-            responses: vec![Response::ZERO; elements.len()],
+            responses: vec![Response::default(); elements.len()],
+            hessians: Vec::new(),
+            assembly: Assembly::new(n, &elements),
             in_elements: Rows::new(n, &in_elements),
             planes: vec![Plane::default(); n],
             expected: vec![false; n],
             stiffness: model.stiffness(),
             energies: vec![0.0; n],
-            curvature: Wanted::Projected,
             measured: Default::default(),
             light_tethers,
             springs,
@@ -293,9 +295,9 @@ impl Objective {
     }
 
     /// g (J) at `x`, and its gradient (N), which is zero at held particles. Makes the Hessian ready for
-    /// [`Operator::apply`] and [`Objective::diagonal`] as far as it is wanted.
-    pub fn evaluate(&mut self, team: &mut Team, x: &[DVec3], gradient: &mut [DVec3]) -> f64 {
-        let (springs, wanted) = (&self.springs, self.curvature);
+    /// [`Operator::apply`] and [`Objective::diagonal`] if it is wanted.
+    pub fn evaluate(&mut self, team: &mut Team, x: &[DVec3], wanted: Wanted, gradient: &mut [DVec3]) -> f64 {
+        let springs = &self.springs;
         team.for_each_chunk2(&mut self.pulls, &mut self.curvatures, GRAIN, |first, pulls, curvatures| {
             let springs = &springs[first..first + pulls.len()];
             for ((spring, pull), curvature) in springs.iter().zip(pulls).zip(curvatures) {
@@ -303,11 +305,22 @@ impl Objective {
             }
         });
         let elements = &self.elements;
-        team.for_each_chunk(&mut self.responses, 8, |first, responses| {
-            for (element, response) in elements[first..].iter().zip(responses) {
-                *response = element.respond(x, wanted);
-            }
-        });
+        if wanted == Wanted::Nothing {
+            team.for_each_chunk(&mut self.responses, GRAIN, |first, responses| {
+                let mut unused = NO_BLOCKS;
+                for (element, response) in elements[first..].iter().zip(responses) {
+                    *response = element.respond(x, wanted, &mut unused);
+                }
+            });
+        } else {
+            self.hessians.resize(elements.len(), NO_BLOCKS);
+            team.for_each_chunk2(&mut self.responses, &mut self.hessians, 8, |first, responses, hessians| {
+                for ((element, response), hessian) in elements[first..].iter().zip(responses).zip(hessians) {
+                    *response = element.respond(x, wanted, hessian);
+                }
+            });
+            self.assembly.add_up(team, &self.hessians);
+        }
         let Objective { inertia, y, pulls, at, isometric, in_elements, responses, planes, energies, .. } =
             self;
         let (pulls, responses) = (&pulls[..], &responses[..]);
@@ -350,8 +363,7 @@ impl Objective {
         at.clear();
         at.extend(x[..self.y.len()].iter().map(|x| Vec3::from(x.p).as_dvec3()));
         gradient.resize(at.len(), DVec3::ZERO);
-        self.curvature = Wanted::Nothing;
-        self.evaluate(team, &at, &mut gradient);
+        self.evaluate(team, &at, Wanted::Nothing, &mut gradient);
         for (i, g) in gradient.iter_mut().enumerate() {
             let contact = contacts.get(i);
             if contact.push > 0.0 {
@@ -464,9 +476,7 @@ impl Objective {
             even += a.max(0.0);
             block += outer(u, u);
         }
-        for &(e, place) in self.in_elements.row(i) {
-            block += self.responses[e as usize].hessian[place as usize][place as usize];
-        }
+        block += self.assembly.diagonal(i);
         let plane = &self.planes[i];
         if self.feels(i, x[i]) {
             block += outer(plane.n, plane.n) * plane.stiffness;
@@ -506,9 +516,7 @@ pub struct Hessian<'a> {
 
 impl Operator for Hessian<'_> {
     fn apply(&self, team: &mut Team, p: &[DVec3], q: &mut [DVec3]) {
-        let Objective {
-            inertia, curvatures, at, isometric, elements, in_elements, responses, planes, ..
-        } = self.objective;
+        let Objective { inertia, curvatures, at, isometric, assembly, planes, .. } = self.objective;
         let curvatures = &curvatures[..];
         team.for_each_chunk(q, GRAIN, |first, q| {
             for (k, q) in q.iter_mut().enumerate() {
@@ -527,12 +535,7 @@ impl Operator for Hessian<'_> {
                     let d = own - p[other as usize];
                     sum += d * a + u * u.dot(d);
                 }
-                for &(e, place) in in_elements.row(i) {
-                    let row = &responses[e as usize].hessian[place as usize];
-                    for (block, &j) in row.iter().zip(elements[e as usize].particles()) {
-                        sum += *block * p[j as usize];
-                    }
-                }
+                sum += assembly.product(i, p);
                 let plane = &planes[i];
                 if self.objective.feels(i, self.x[i]) {
                     sum += plane.n * (plane.stiffness * plane.n.dot(own));
@@ -589,7 +592,6 @@ mod tests {
         let mut team = Team::new(1);
         for (bending, membrane) in kinds() {
             let (mut objective, x) = crumpled(bending, membrane);
-            objective.curvature = Wanted::Exact;
             let n = x.len();
             assert!(
                 objective.springs.iter().any(|s| s.tether && s.respond(&x, Wanted::Exact).0.energy > 0.0)
@@ -606,7 +608,7 @@ mod tests {
             let mut at = |s: f64| {
                 let moved: Vec<DVec3> = x.iter().zip(&along).map(|(x, d)| *x + *d * s).collect();
                 let mut gradient = vec![DVec3::ZERO; n];
-                let value = objective.evaluate(&mut team, &moved, &mut gradient);
+                let value = objective.evaluate(&mut team, &moved, Wanted::Exact, &mut gradient);
                 (value, gradient)
             };
             let ((plus, up), (minus, down), (_, gradient)) = (at(step), at(-step), at(0.0));
@@ -634,7 +636,7 @@ mod tests {
             let (mut objective, x) = crumpled(bending, membrane);
             let n = x.len();
             let mut gradient = vec![DVec3::ZERO; n];
-            objective.evaluate(&mut team, &x, &mut gradient);
+            objective.evaluate(&mut team, &x, Wanted::Projected, &mut gradient);
             let mut blocks = vec![DMat3::ZERO; n];
             objective.diagonal(&mut team, &x, &mut blocks);
             let hessian = Hessian { objective: &objective, x: &x };

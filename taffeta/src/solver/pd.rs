@@ -65,8 +65,7 @@ impl Pd {
         let mut margin = vec![0.0; n];
         model.cloths.iter().for_each(|cloth| margin[cloth.vertices.clone()].fill(cloth.margin));
         let zero = || vec![DVec3::ZERO; n];
-        let mut objective = Objective::with_light_tethers(model);
-        objective.curvature = Wanted::Nothing;
+        let objective = Objective::with_light_tethers(model);
         Pd {
             objective,
             matrix: stiffness.clone(),
@@ -153,7 +152,7 @@ impl Method for Pd {
         self.put_back(bodies);
         let (mut lowest, mut t) = (f64::INFINITY, 1.0);
         for _ in 0..substep.iterations {
-            let value = self.objective.evaluate(substep.team, &self.x, &mut self.gradient);
+            let value = self.objective.evaluate(substep.team, &self.x, Wanted::Nothing, &mut self.gradient);
             if self.guarded && value > lowest {
                 t *= 0.5;
             } else {
@@ -172,7 +171,7 @@ impl Method for Pd {
             self.put_back(bodies);
         }
         if !bodies.is_empty() {
-            self.objective.evaluate(substep.team, &self.x, &mut self.gradient);
+            self.objective.evaluate(substep.team, &self.x, Wanted::Nothing, &mut self.gradient);
             let contacts = &mut *substep.contacts;
             self.balance(bodies, |i, contact| contacts.set(i, contact));
         }
