@@ -20,15 +20,12 @@
 
 use std::ops::Range;
 
-use glam::Vec4;
-
 use super::Substep;
 use super::sweeps::{Arrangement, Compliance, Family};
 use crate::color::Row;
 use crate::model::Model;
-use crate::par::Team;
 use crate::step::Stage;
-use crate::wide::{Blend, Block, Particle, advance_blocks};
+use crate::wide::{Blend, Block, Particle, advance_blocks, advance_particles};
 
 /// Particles of a thread at least, and exactly those of one partial sum.
 const GRAIN: usize = 512;
@@ -155,7 +152,9 @@ impl Jacobi {
             for range in &self.loose {
                 let [x, sums, before] =
                     [&mut *substep.x, sums, before].map(|particles| &mut particles[range.clone()]);
-                add(advance(team, x, sums, before, blend, &mut self.partial));
+                add(team.sum_chunks3(x, sums, before, GRAIN, &mut self.partial, |x, sums, before| {
+                    advance_particles(level, x, sums, before, blend)
+                }));
             }
             self.constraints.rest.tie(team, level, substep.x, family);
         }
@@ -193,31 +192,4 @@ fn scale_masses(
             change(x, start, split);
         }
     });
-}
-
-/// Applies the sums to particles and clears them. All four numbers are treated alike, as one vector; the
-/// inverse mass stays as it is, since its sum counts for nothing and it does not change from iteration to iteration.
-fn advance(
-    team: &mut Team,
-    x: &mut [Particle],
-    sums: &mut [Particle],
-    before: &mut [Particle],
-    Blend { rate, momentum, .. }: Blend,
-    partial: &mut Vec<[f64; 2]>,
-) -> [f64; 2] {
-    team.sum_chunks3(x, sums, before, GRAIN, partial, |x, sums, before| {
-        let (mut squares, mut products) = (Vec4::ZERO, Vec4::ZERO);
-        let vector = |particle: &Particle| Vec4::from_array(particle.to_array());
-        for ((x, sum), before) in x.iter_mut().zip(sums).zip(before) {
-            let (now, total) = (vector(x), vector(sum));
-            let step = total * (Vec4::splat(sum.w) * Vec4::new(1.0, 1.0, 1.0, 0.0));
-            let change = now - vector(before);
-            squares += step * step;
-            products += step * change;
-            *before = *x;
-            *x = Particle::from_array((now + (step * rate + change * momentum)).to_array());
-            sum.p = [0.0; 3];
-        }
-        [squares, products].map(|sums| sums.to_array().iter().map(|&s| s as f64).sum())
-    })
 }

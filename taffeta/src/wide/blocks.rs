@@ -182,6 +182,88 @@ pub fn advance_blocks(
     totals.map(|lanes| lanes.iter().map(|&s| s as f64).sum())
 }
 
+/// The same for particles, two at a time. All numbers are treated alike; inverse masses stay as they are, since they do not change from iteration to iteration.
+pub fn advance_particles(
+    level: SimdLevel,
+    x: &mut [Particle],
+    sums: &mut [Particle],
+    before: &mut [Particle],
+    blend: Blend,
+) -> [f64; 2] {
+    /// The fourth number does not count.
+    const COUNTS: [f32; LANES] = [1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0];
+    type Two = [Particle; 2];
+
+    #[inline(always)]
+    fn body<S: Simd>(
+        simd: S,
+        [x, sums, before]: [&mut [Two]; 3],
+        blend: Blend,
+        totals: &mut [[f32; LANES]; 2],
+    ) {
+        let (rate, momentum) = (f32x8::splat(simd, blend.rate), f32x8::splat(simd, blend.momentum));
+        let counts = f32x8::simd_from(simd, COUNTS);
+        let [mut squares, mut products] = totals.map(|lanes| f32x8::simd_from(simd, lanes));
+        let load = |[a, b]: &Two| {
+            let [a, b] = [a, b].map(|particle| f32x4::simd_from(simd, particle.to_array()));
+            simd.combine_f32x4(a, b)
+        };
+        for ((x, sums), before) in x.iter_mut().zip(sums).zip(before) {
+            let [a, b] = [sums[0].w, sums[1].w].map(|inverse| f32x4::splat(simd, inverse));
+            let (now, change) = (load(x), load(x) - load(before));
+            let step = load(sums) * (simd.combine_f32x4(a, b) * counts);
+            squares += step * step;
+            products += step * change;
+            let (first, second) = simd.split_f32x8(now + (rate * step + momentum * change));
+            *before = *x;
+            *x = [first, second].map(|particle| Particle::from_array(particle.into()));
+            sums.iter_mut().for_each(|sum| sum.p = [0.0; 3]);
+        }
+        *totals = [squares.into(), products.into()];
+    }
+    fn one_by_one(
+        [x, sums, before]: [&mut [Two]; 3],
+        Blend { rate, momentum, .. }: Blend,
+        [squares, products]: &mut [[f32; LANES]; 2],
+    ) {
+        for ((x, sums), before) in x.iter_mut().zip(sums).zip(before) {
+            for (k, ((x, sum), before)) in x.iter_mut().zip(sums).zip(before).enumerate() {
+                let (now, total, then) = (x.to_array(), sum.to_array(), before.to_array());
+                let mut next = now;
+                for axis in 0..4 {
+                    let lane = 4 * k + axis;
+                    let step = total[axis] * (sum.w * COUNTS[lane]);
+                    let change = now[axis] - then[axis];
+                    squares[lane] += step * step;
+                    products[lane] += step * change;
+                    next[axis] = now[axis] + (rate * step + momentum * change);
+                }
+                (*before, *x) = (*x, Particle::from_array(next));
+                sum.p = [0.0; 3];
+            }
+        }
+    }
+    let mut totals = [[0.0; LANES]; 2];
+    let ((x, last_x), (sums, last_sum)) = (x.as_chunks_mut::<2>(), sums.as_chunks_mut::<2>());
+    let (before, last_before) = before.as_chunks_mut::<2>();
+    let all = [x, sums, before];
+    match level {
+        SimdLevel::Scalar => one_by_one(all, blend, &mut totals),
+        SimdLevel::Wide(level) => on_level!(
+            level,
+            simd => body(simd, all, blend, &mut totals),
+            otherwise one_by_one(all, blend, &mut totals)
+        ),
+    }
+    for ((x, sum), before) in last_x.iter_mut().zip(last_sum).zip(last_before) {
+        // Beside one that stays where it is.
+        let mut pairs = [*x, *sum, *before].map(|last| [[last, Particle::default()]]);
+        one_by_one(pairs.each_mut().map(|pair| &mut pair[..]), blend, &mut totals);
+        [*x, *sum, *before] = pairs.map(|[[last, _]]| last);
+    }
+    totals.map(|lanes| lanes.iter().map(|&s| s as f64).sum())
+}
+
 /// Which particle is in which lane of which block, each at most once.
 #[derive(Clone, Debug)]
 pub struct BlockIndex {

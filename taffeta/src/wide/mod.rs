@@ -41,7 +41,7 @@ use crate::lanes::{LANES, Lane, Point, SimdLevel, V3};
 use crate::par::{Shared, Team};
 use division::{Division, Share};
 
-pub use blocks::{BlockIndex, advance_blocks, load_blocks, store_blocks};
+pub use blocks::{BlockIndex, advance_blocks, advance_particles, load_blocks, store_blocks};
 pub use boxes::{Boxes8, LEVELS, Patches, Reach, Tree, sort_row};
 pub use layout::{Block, F8, Gathered, Layout, Particle, Strips};
 pub use particles::{Contacting, ParticleKernel};
