@@ -100,8 +100,8 @@ impl Settings {
 }
 
 /// A vertex seldom has a part in more contacts than this, or in more slabs: there is room for as many from the first detection on.
-pub const USUAL_ROWS: usize = 3;
-const USUAL_SLABS: usize = 8;
+pub const USUAL_ROWS: usize = 5;
+const USUAL_SLABS: usize = 12;
 /// Pairs nearer than this many gaps are listed as contacts in any case.
 const NEAR: f32 = 1.2;
 /// A pair that is not listed as a contact comes no nearer than this part of its gap.
