@@ -300,3 +300,43 @@ impl BlockIndex {
         &self.lanes[range]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wide::Keep;
+
+    /// An odd number, so that one is left over; the same bits with all instructions.
+    #[test]
+    fn corrections_of_particles_are_applied_alike_and_cleared() {
+        let particle = |i: usize, scale: f32| {
+            let number = |k: usize| ((i * 31 + k * 17) % 23) as f32 * scale - 0.1;
+            Particle { p: [number(1), number(2), number(3)], w: 0.5 + i as f32 }
+        };
+        let list = |scale: f32| (0..7).map(|i| particle(i, scale)).collect::<Vec<_>>();
+        let blend = Blend { rate: 0.75, momentum: 0.25, recall: true, keep: Keep::ALL };
+        let (x, sums, before) = (list(0.01), list(0.02), list(0.03));
+        let [mut squares, mut products] = [0.0f64; 2];
+        for level in SimdLevel::all() {
+            let (mut new, mut cleared, mut last) = (x.clone(), sums.clone(), before.clone());
+            let totals = advance_particles(level, &mut new, &mut cleared, &mut last, blend);
+            [squares, products] = [0.0; 2];
+            for i in 0..x.len() {
+                for axis in 0..3 {
+                    let step = sums[i].p[axis] * sums[i].w;
+                    let change = x[i].p[axis] - before[i].p[axis];
+                    assert_eq!(new[i].p[axis], x[i].p[axis] + (0.75 * step + 0.25 * change), "{level:?} {i}");
+                    squares += (step * step) as f64;
+                    products += (step * change) as f64;
+                }
+                assert_eq!(new[i].w, x[i].w);
+                assert_eq!((cleared[i].p, cleared[i].w), ([0.0; 3], sums[i].w));
+                assert_eq!(last[i].to_array(), x[i].to_array());
+            }
+            for (total, expected) in totals.into_iter().zip([squares, products]) {
+                assert!((total - expected).abs() < 1e-5 * squares, "{level:?}: {total}, not {expected}");
+            }
+        }
+        assert!(squares > 0.0 && products != 0.0);
+    }
+}
