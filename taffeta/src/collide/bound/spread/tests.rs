@@ -1,10 +1,13 @@
 use glam::Quat;
 
 use super::*;
+use crate::collide::bound::{Detector, Settings};
 use crate::collide::proximity::{Kind, proximity};
+use crate::collide::query::Structure;
 use crate::collide::random::Random;
 use crate::collide::soup::Part;
 use crate::mesh::Grid;
+use crate::par::Team;
 
 /// So many that patches, squares of four cells, end in the middle.
 const CELLS: [usize; 2] = [16, 11];
@@ -141,4 +144,29 @@ fn what_is_no_rectangle_at_rest_has_no_links() {
     assert!(none(&Soup::new(&[Part::cloth(triangles, 0.001)], &soup.rest)));
     let rolled: Vec<Particle> = flat.iter().map(|p| particle(Vec3::new(p.x.sin(), p.x.cos(), p.y))).collect();
     assert!(none(&Soup::new(&[Part { sheet: true, ..Part::cloth(triangles, 0.001) }], &rolled)));
+}
+
+/// What is kept of a sheet that was spread out must not be believed for too long.
+#[test]
+fn a_sheet_that_is_pressed_together_is_looked_at_as_if_for_the_first_time() {
+    let (soup, flat) = sheet();
+    let settings = Settings { reach: 0.03, margin: 0.01, ..Settings::default() };
+    let (mut team, level) = (Team::new(1), SimdLevel::best());
+    let mut kept = Detector::new(Structure::default(), false);
+    let mut near = 0;
+    for step in 0..120 {
+        // Pressed together along one side until it is a zigzag whose sides nearly touch.
+        let steepness = step as f32 / 120.0 * 1.52;
+        let place = |p: &Vec2| {
+            let cell = p.x / 0.1;
+            let up = (cell - 2.0 * (cell / 2.0).round()).abs();
+            particle(Vec3::new(p.x * steepness.cos(), 0.1 * up * steepness.sin(), p.y))
+        };
+        let x: Vec<Particle> = flat.iter().map(place).collect();
+        kept.detect(&mut team, level, &soup, &x, &settings);
+        let mut new = Detector::new(Structure::default(), false);
+        near = new.detect(&mut team, level, &soup, &x, &settings).near;
+        assert_eq!(kept.bounds(), new.bounds(), "step {step}");
+    }
+    assert!(near > 100, "it ends with {near} near pairs");
 }
