@@ -32,7 +32,7 @@ impl<T: Copy> Rows<T> {
     /// The items of a row.
     #[inline(always)]
     pub fn row(&self, row: usize) -> &[T] {
-        &self.items[self.starts[row] as usize..self.starts[row + 1] as usize]
+        &self.items[self.range(row)]
     }
 
     /// Where the items of a row are among those of all.
@@ -44,7 +44,8 @@ impl<T: Copy> Rows<T> {
     /// The items of a row, to change.
     #[inline(always)]
     pub fn row_mut(&mut self, row: usize) -> &mut [T] {
-        &mut self.items[self.starts[row] as usize..self.starts[row + 1] as usize]
+        let range = self.range(row);
+        &mut self.items[range]
     }
 
     /// The number of rows.

@@ -118,8 +118,8 @@ impl Partners {
         }
     }
 
-    /// Notes that there is no pair nearer than this, m.
-    fn nothing_within(&mut self, distance: f32) {
+    /// Begins anew: all pairs nearer than this (m) are known from here on, and so far there are none.
+    fn begin_anew(&mut self, distance: f32) {
         (self.limit, self.least, self.used, self.counts) = (distance, distance, 0.0, [0; 2]);
     }
 
@@ -533,7 +533,7 @@ impl Collection {
                     if apart > reach {
                         (partners.far, partners.stale) = (0.0, false);
                         // Nothing is as near, so that serves for longer.
-                        partners.nothing_within(apart);
+                        partners.begin_anew(apart);
                         continue;
                     }
                 }
@@ -622,7 +622,7 @@ impl Store {
                 false => 0.0,
             };
             // If nothing is as near, that serves for longer.
-            partners.nothing_within(separate.max(limit));
+            partners.begin_anew(separate.max(limit));
             if separate <= limit {
                 let more = partners.reach + partners.slack - horizon.reach;
                 view.cull(level, partners.patches, more, points, segments);
