@@ -15,13 +15,15 @@ pub(super) struct Pushes {
     list: Vec<[f32; 4]>,
     /// Of each row that wants its own, the number in the list.
     found: Vec<u32>,
+    /// Where the memory of each operation is.
+    places: Vec<usize>,
 }
 
 /// Rows that a thread looks for at a time.
 const GRAIN: usize = 64;
 
-/// Where in the memory of an operation they are.
-const PLACES: [usize; 4] = [0, 4, 5, 6];
+/// Which numbers of the memory of an operation they are.
+const NUMBERS: [usize; 4] = [0, 4, 5, 6];
 
 /// Calls `each` with the number of every row, its operation and its lane.
 fn each_row(groups: &[Group], mut each: impl FnMut(usize, usize, usize)) {
@@ -38,6 +40,12 @@ impl Pushes {
         self.table.reserve(table_for(contacts));
         self.list.reserve(contacts);
         self.found.reserve(contacts);
+        self.places.reserve(contacts);
+    }
+
+    /// Where the memory of each operation is: to be filled whenever operations change, before they are given their own.
+    pub fn places(&mut self) -> &mut Vec<usize> {
+        &mut self.places
     }
 
     /// Forgets all.
@@ -51,7 +59,7 @@ impl Pushes {
         self.table.clear();
         self.table.resize(table_for(rows.len()), ([0; 4], NONE));
         each_row(groups, |row, op, lane| {
-            let push = PLACES.map(|place| memory[op][place].0[lane]);
+            let push = NUMBERS.map(|number| memory[self.places[op]][number].0[lane]);
             if push[0] > 0.0 {
                 let particles = rows[row].particles;
                 let place = self.place(&particles);
@@ -82,10 +90,10 @@ impl Pushes {
         });
         self.found = found;
         each_row(groups, |row, op, lane| {
-            let number = self.found[row];
-            if number != NONE {
-                for (place, value) in PLACES.into_iter().zip(self.list[number as usize]) {
-                    memory[op][place].0[lane] = value;
+            let found = self.found[row];
+            if found != NONE {
+                for (number, value) in NUMBERS.into_iter().zip(self.list[found as usize]) {
+                    memory[self.places[op]][number].0[lane] = value;
                 }
             }
         });
@@ -124,15 +132,18 @@ mod tests {
         let rows: Vec<_> = (0..21).map(row).collect();
         let group = |rows| Group { rows, ..Group::default() };
         let groups = [group(0..10), group(10..21)];
+        // Memory is in another order than operations.
+        let (places, after_places) = ([2, 0, 3, 1], [1, 2, 0]);
         let mut memory = vec![[F8([0.0; LANES]); MEMORY]; 4];
         each_row(&groups, |row, op, lane| {
-            PLACES
-                .iter()
-                .enumerate()
-                .for_each(|(k, &place)| memory[op][place].0[lane] = (10 * row + k) as f32);
+            let numbers = NUMBERS.iter().enumerate();
+            numbers.for_each(|(k, &n)| memory[places[op]][n].0[lane] = (10 * row + k) as f32);
         });
         let mut pushes = Pushes::default();
+        pushes.places().extend(places);
         pushes.take(&rows, &groups, &memory);
+        pushes.places().clear();
+        pushes.places().extend(after_places);
         // The last one is new.
         let after: Vec<_> = (0..22).rev().map(row).collect();
         let mut found = vec![[F8([0.0; LANES]); MEMORY]; 3];
@@ -141,9 +152,9 @@ mod tests {
             let before = 21 - k;
             // The first did not push.
             let known = !matches!(before, 0 | 21);
-            for (i, place) in PLACES.into_iter().enumerate() {
+            for (i, number) in NUMBERS.into_iter().enumerate() {
                 let expected = if known { (10 * before + i) as f32 } else { 0.0 };
-                assert_eq!(found[op][place].0[lane], expected, "{before}");
+                assert_eq!(found[after_places[op]][number].0[lane], expected, "{before}");
             }
         });
     }

@@ -79,7 +79,7 @@ impl Rows {
     /// No contacts yet, among `items` particles, of which those from `particles` on are idle.
     pub fn new(particles: usize, items: usize) -> Self {
         Rows {
-            sweep: Sweep::new(Vec::new(), items).in_order(),
+            sweep: Sweep::new(Vec::new(), items),
             marks: Marks::new(items),
             painter: Painter::new(items),
             sorted: Vec::new(),
@@ -146,6 +146,7 @@ impl Rows {
         };
         team.both(paint, remember);
         refill_gathered(sweep, marks, sorted, painter.groups(), self.particles);
+        sweep.arrange(team, before.places());
         before.give(team, sorted, painter.groups(), sweep.multipliers_mut());
     }
 

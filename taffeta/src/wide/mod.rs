@@ -127,8 +127,6 @@ pub struct Sweep<O, const N: usize, const P: usize, const R: usize> {
     division: Division,
     /// How many items the state must have.
     items: usize,
-    /// Whether multipliers are in the order of operations.
-    in_order: bool,
     /// How many of the lanes carry a real constraint.
     constraints: usize,
 }
@@ -174,7 +172,6 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
             colors: vec![0],
             division: Division::default(),
             items,
-            in_order: false,
             constraints: 0,
         };
         let mut marks = Marks::default();
@@ -189,40 +186,45 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
     }
 
     /// Whether multipliers are kept apart for each member of a team: where those of an operation do not fill lines of the cache, of which two hold four of [`F8`].
-    fn apart(&self) -> bool {
-        R % 2 == 1 && !self.in_order
+    const APART: bool = R % 2 == 1;
+
+    /// Shares operations out among a team, unless that is done; says whether it is worth it to share them.
+    fn share_out(&mut self, team: &Team) -> bool {
+        let together = self.ops.len() >= WORTH_SHARING * self.colors() * team.count();
+        let members = if together { team.count() } else { 1 };
+        let cells = O::cell_count(self.items);
+        let room = self.division.divide(members, &self.ops, &self.colors, cells, Self::APART);
+        if self.lambda.len() < room {
+            self.lambda.resize(room, [F8([0.0; LANES]); R]);
+        }
+        together
     }
 
-    /// Keeps multipliers in the order of operations on any number of threads, so that they can be looked at.
-    pub fn in_order(self) -> Self {
-        Sweep { in_order: true, ..self }
-    }
-
-    /// What operations remember, in their order, on any number of threads.
-    fn remembered(&self) -> impl Iterator<Item = &[F8; R]> {
+    /// Where among all multipliers those of each operation are, in the order of operations: threads keep theirs apart from those of others.
+    fn places(&self) -> impl Iterator<Item = usize> {
         let shares = self.division.shares();
-        let memory = shares.iter().flat_map(|share| share.memory(&share.all));
-        // Before any pass all multipliers are zero.
-        let memory = memory.chain(if shares.is_empty() { 0..self.ops.len() } else { 0..0 });
-        memory.map(|i| &self.lambda[i])
+        let places = shares.iter().flat_map(|share| share.memory(&share.all));
+        // Before they are shared out.
+        places.chain(if shares.is_empty() { 0..self.ops.len() } else { 0..0 })
     }
 
-    /// The same, to be looked at as a whole.
-    ///
-    /// # Panics
-    /// If they are not kept [in order](Self::in_order).
+    /// All multipliers, in the order of [`arrange`](Self::arrange). Some belong to no operation, and stay zero.
     pub fn multipliers(&self) -> &[[F8; R]] {
-        assert!(self.in_order, "each thread has multipliers of its own");
         &self.lambda
     }
 
     /// The same, to be changed.
-    ///
-    /// # Panics
-    /// As [`multipliers`](Self::multipliers).
     pub fn multipliers_mut(&mut self) -> &mut [[F8; R]] {
-        assert!(self.in_order, "each thread has multipliers of its own");
         &mut self.lambda
+    }
+
+    /// Arranges multipliers for a team, and gives the place of those of each operation. They stay there until the operations change.
+    pub fn arrange(&mut self, team: &Team, places: &mut Vec<usize>) {
+        places.clear();
+        if !self.ops.is_empty() {
+            self.share_out(team);
+        }
+        places.extend(self.places());
     }
 
     /// Adds the operations of one more colour. `entry` says which parameters of all so far are the same as some, or
@@ -308,8 +310,8 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         assert!(state.len() >= self.items);
         let state = Shared::new(state);
         let mut sum = 0.0;
-        for ((op, &set), lambda) in self.ops.iter().zip(&self.set).zip(self.remembered()) {
-            let params = &self.params[set as usize];
+        for ((op, &set), place) in self.ops.iter().zip(&self.set).zip(self.places()) {
+            let (params, lambda) = (&self.params[set as usize], &self.lambda[place]);
             for lane in (0..LANES).filter(|&lane| params[0].0[lane].is_finite()) {
                 // SAFETY: in bounds by the check in `new`, and the borrow is exclusive.
                 let points = unsafe { op.load_lane(lane, &state) };
@@ -444,20 +446,14 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
     ) {
         // A state may have more, which is then left alone.
         assert!(state.len() >= self.items && target.len() >= self.items);
-        let apart = self.apart();
-        let (ops, set, params, colors) = (&self.ops, &self.set, &self.params[..], &self.colors);
-        if ops.is_empty() {
+        if self.ops.is_empty() {
             return;
         }
-        let together = ops.len() >= WORTH_SHARING * (colors.len() - 1) * team.count();
-        let members = if together { team.count() } else { 1 };
-        let room = self.division.divide(members, ops, colors, O::cell_count(self.items), apart);
-        if self.lambda.len() < room {
-            self.lambda.resize(room, [F8([0.0; LANES]); R]);
+        let together = self.share_out(team);
+        if MOMENTUM && self.before.len() < self.lambda.len() {
+            self.before.resize(self.lambda.len(), [F8([0.0; LANES]); R]);
         }
-        if MOMENTUM && self.before.len() < room {
-            self.before.resize(room, [F8([0.0; LANES]); R]);
-        }
+        let (ops, set, params) = (&self.ops, &self.set, &self.params[..]);
         let (lambda, before) = (Shared::new(&mut self.lambda), Shared::new(&mut self.before));
         let division = &self.division;
         team.run_if(together, |worker| {
