@@ -444,6 +444,12 @@ impl Barrier {
         self.detector.rows().iter().any(|row| row.value_at(at) < PRESS * row.gap)
     }
 
+    /// The vertices that have not arrived, in order, and where they wanted to go.
+    fn not_arrived(&self) -> impl Iterator<Item = (usize, &Particle)> {
+        let all = self.detector.astray().iter().map(|&v| (v as usize, &self.detector.wanted()[v as usize]));
+        all.filter(|(_, wanted)| wanted.w > 0.0)
+    }
+
     /// Puts those of the vertices from `first` on that have not arrived where they wanted to go; says how many.
     fn want(&self, x: &mut [Particle], first: usize) -> usize {
         self.want_if(x, |v, _| v >= first)
@@ -452,9 +458,9 @@ impl Barrier {
     /// The same of those that are `chosen`.
     fn want_if(&self, x: &mut [Particle], chosen: impl Fn(usize, &Particle) -> bool) -> usize {
         let mut count = 0;
-        for (v, (x, wanted)) in x.iter_mut().zip(self.detector.wanted()).enumerate() {
-            if wanted.w > 0.0 && chosen(v, x) {
-                x.p = wanted.p;
+        for (v, wanted) in self.not_arrived() {
+            if chosen(v, &x[v]) {
+                x[v].p = wanted.p;
                 count += 1;
             }
         }
@@ -491,10 +497,9 @@ impl Barrier {
     /// What has not arrived.
     fn left(&self, particles: usize, x: &[Particle]) -> Left {
         let mut left = Left::default();
-        let all = x.iter().zip(self.detector.wanted()).enumerate();
-        for (v, (x, wanted)) in all.filter(|(_, (_, wanted))| wanted.w > 0.0) {
+        for (v, wanted) in self.not_arrived() {
             left.colliders += (v >= particles) as usize;
-            left.pins += (x.w == 0.0 && v < particles) as usize;
+            left.pins += (x[v].w == 0.0 && v < particles) as usize;
             left.free += (wanted.w == FREE) as usize;
         }
         left

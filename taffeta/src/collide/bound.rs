@@ -30,6 +30,7 @@ use crate::par::Team;
 use crate::step::{Stage, Stopwatch};
 use crate::wide::Particle;
 
+mod around;
 mod clamp;
 mod collect;
 mod judge;
@@ -39,6 +40,7 @@ mod spread;
 #[cfg(test)]
 mod tests;
 
+use around::Around;
 use clamp::Walls;
 pub use clamp::{Clamped, FREE, LOST, STOPPED};
 use collect::{Collection, Horizon};
@@ -185,11 +187,13 @@ pub struct Detector {
     outer: Vec<f32>,
     /// Only so many of the first vertices can have moved.
     movers: usize,
-    /// Whether each vertex is beyond its inner ball.
+    /// Whether each vertex is beyond its inner ball, or has to be looked at for another reason.
     beyond: Vec<bool>,
     wanted: Vec<Particle>,
-    any_wanted: bool,
+    /// Those of which it may be, in order.
+    astray: Vec<u32>,
     walls: Walls,
+    around: Around,
     rows: Vec<ContactRow>,
     /// Two normals of contacts of each vertex while they are needed, else zero.
     facing: Vec<[Vec3; 2]>,
@@ -219,8 +223,9 @@ impl Detector {
             movers: usize::MAX,
             beyond: Vec::new(),
             wanted: Vec::new(),
-            any_wanted: false,
+            astray: Vec::new(),
             walls: Walls::default(),
+            around: Around::default(),
             rows: Vec::new(),
             facing: Vec::new(),
             short: Vec::new(),
@@ -262,6 +267,11 @@ impl Detector {
     /// Where vertices wanted to go that clamping brought back, with [`FREE`] or [`STOPPED`] as w; 0 for all others.
     pub fn wanted(&self) -> &[Particle] {
         &self.wanted
+    }
+
+    /// The vertices of which that can be another than 0, in order.
+    pub fn astray(&self) -> &[u32] {
+        &self.astray
     }
 
     /// The contacts.
@@ -328,6 +338,8 @@ impl Detector {
             self.short.reserve(USUAL_SLABS * x.len());
             self.wanted.reserve(x.len());
             self.beyond.reserve(x.len());
+            self.astray.reserve(x.len());
+            self.around.reserve(x.len());
         }
         self.plan(x, plan);
         let (mut collected, mut bent) = (false, false);
@@ -478,6 +490,7 @@ impl Detector {
         }
         self.done = 0;
         self.nearby.forget();
+        self.around.forget();
         self.ways.clear();
         self.ways.extend(plan.iter().take(x.len()).map(|u| Particle { p: u.p, w: 0.0 }));
         self.ways.resize(x.len(), Particle { p: [0.0; 3], w: 0.0 });

@@ -1,17 +1,22 @@
 //! Bringing vertices back that went further than they may.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use glam::Vec3;
 
 use super::Detector;
+use super::around::Around;
 use super::measure::{Findings, Slab, first_side};
 use crate::par::Team;
 use crate::wide::Particle;
 
 /// Vertices handed to a thread at a time.
 const GRAIN: usize = 64;
+/// So few vertices are brought back by one thread.
+const ALONE: usize = 128;
+/// One of so many vertices is many: for as many, all slabs are gone through.
+const MANY: usize = 8;
 /// Marks a vertex that went as far as it may without being in contact.
 pub const FREE: f32 = 1.0;
 /// Marks a vertex that was stopped by a contact.
@@ -82,8 +87,8 @@ impl Detector {
     ) -> Clamped {
         let n = self.moving_vertices();
         self.wanted.resize(self.center.len(), Particle::default());
-        if std::mem::take(&mut self.any_wanted) {
-            self.wanted.iter_mut().for_each(|wanted| wanted.w = 0.0);
+        for v in self.astray.drain(..) {
+            self.wanted[v as usize].w = 0.0;
         }
         // Those within the inner ball cannot break any bound; of the others some may go on along their slabs.
         if pressed.is_none() && self.beyond(team, x, &self.inner, 1.0) == 0 {
@@ -93,57 +98,67 @@ impl Detector {
         self.beyond.clear();
         self.beyond.resize(self.center.len(), false);
         let (center, inner, outer) = (&self.center[..], &self.inner[..], &self.outer[..]);
-        let any = AtomicBool::new(false);
         team.for_each_chunk(&mut self.beyond[..n], GRAIN, |first, beyond| {
             for (beyond, v) in beyond.iter_mut().zip(first..) {
                 *beyond = square(&x[v], &center[v]) > inner[v] * inner[v]
                     || inner[v] == 0.0
                     || (pressed(v) && inside(x[v].p.into()).is_some());
-                if *beyond {
-                    any.store(true, Ordering::Relaxed);
-                }
             }
         });
-        if !any.into_inner() {
+        let beyond = &self.beyond[..];
+        self.astray.extend((0..n as u32).filter(|&v| beyond[v as usize]));
+        if self.astray.is_empty() {
             return Clamped::default();
         }
-        self.any_wanted = true;
-        let (x, wanted) = (&mut x[..n], &mut self.wanted[..n]);
         // What stops them, vertex by vertex, in an order that does not depend on threads.
-        let (beyond, k) = (&self.beyond[..], self.done as f32);
-        self.walls.build(team, &self.findings, beyond, k);
+        let (few, k) = (self.astray.len() < n / MANY, self.done as f32);
+        if few && self.around.is_known(&self.findings, center.len()) {
+            self.walls.look_up(&self.findings, &self.around, &self.astray, center.len(), k);
+        } else {
+            self.walls.build(team, &self.findings, beyond, k);
+        }
         let (walls, starts) = (&self.walls.sorted[..], &self.walls.starts[..]);
-        let [outside, lost, within] = [0; 3].map(AtomicUsize::new);
         let origin = &self.origin[..];
-        team.for_each_chunk2(x, wanted, GRAIN, |first, x, wanted| {
+        let bring_back = |v: usize, x: &mut Particle, wanted: &mut Particle, done: &mut Clamped| {
+            let own = &walls[starts[v] as usize..starts[v + 1] as usize];
+            let c = Vec3::from(origin[v].p);
+            let room = Room { walls: own, middle: Vec3::from(center[v].p) - c, radius: outer[v] };
+            let way = Vec3::from(x.p) - c;
+            let fits = room.holds(way);
+            if fits && !(pressed(v) && inside(x.p.into()).is_some()) {
+                return;
+            }
+            let from = [Vec3::from(start[v].p) - c, Vec3::ZERO, room.middle];
+            let (went, stopped) = if fits { (Some(way), false) } else { room.along(way, from) };
+            if !fits {
+                *wanted = Particle { p: x.p, w: if stopped { STOPPED } else { FREE } };
+                done.outside += 1;
+            }
+            let Some(went) = went.and_then(|went| room.out_of(went, from, |y| inside(c + y))) else {
+                *wanted = Particle { p: x.p, w: LOST };
+                done.lost += 1;
+                return;
+            };
+            x.p = (c + went).into();
+            if let Some((d, n)) = inside(x.p.into()) {
+                *wanted = Particle { p: (Vec3::from(x.p) + n * (OUT - d)).into(), w: STOPPED };
+                done.outside += fits as usize;
+                done.inside += 1;
+            }
+        };
+        let mut done = Clamped::default();
+        if self.astray.len() < ALONE {
+            for &v in &self.astray {
+                let v = v as usize;
+                bring_back(v, &mut x[v], &mut self.wanted[v], &mut done);
+            }
+            return done;
+        }
+        let [outside, lost, within] = [0; 3].map(AtomicUsize::new);
+        team.for_each_chunk2(&mut x[..n], &mut self.wanted[..n], GRAIN, |first, x, wanted| {
             let mut here = Clamped::default();
             for (i, (x, wanted)) in x.iter_mut().zip(wanted).enumerate().filter(|(i, _)| beyond[first + i]) {
-                let v = first + i;
-                let own = &walls[starts[v] as usize..starts[v + 1] as usize];
-                let c = Vec3::from(origin[v].p);
-                let room = Room { walls: own, middle: Vec3::from(center[v].p) - c, radius: outer[v] };
-                let way = Vec3::from(x.p) - c;
-                let fits = room.holds(way);
-                if fits && !(pressed(v) && inside(x.p.into()).is_some()) {
-                    continue;
-                }
-                let from = [Vec3::from(start[v].p) - c, Vec3::ZERO, room.middle];
-                let (went, stopped) = if fits { (Some(way), false) } else { room.along(way, from) };
-                if !fits {
-                    *wanted = Particle { p: x.p, w: if stopped { STOPPED } else { FREE } };
-                    here.outside += 1;
-                }
-                let Some(went) = went.and_then(|went| room.out_of(went, from, |y| inside(c + y))) else {
-                    *wanted = Particle { p: x.p, w: LOST };
-                    here.lost += 1;
-                    continue;
-                };
-                x.p = (c + went).into();
-                if let Some((d, n)) = inside(x.p.into()) {
-                    *wanted = Particle { p: (Vec3::from(x.p) + n * (OUT - d)).into(), w: STOPPED };
-                    here.outside += fits as usize;
-                    here.inside += 1;
-                }
+                bring_back(first + i, x, wanted, &mut here);
             }
             outside.fetch_add(here.outside, Ordering::Relaxed);
             lost.fetch_add(here.lost, Ordering::Relaxed);
@@ -189,6 +204,22 @@ impl Walls {
             block[0] = (index, begin..walls.len());
         });
         self.sort(beyond.len());
+    }
+
+    /// The same for some of n vertices, in order, whose slabs are known.
+    fn look_up(&mut self, findings: &Findings, around: &Around, some: &[u32], n: usize, k: f32) {
+        let Walls { sorted, starts, .. } = self;
+        sorted.clear();
+        // Those of others are not asked for.
+        starts.resize(n + 2, 0);
+        for &v in some {
+            starts[v as usize] = sorted.len() as u32;
+            for slab in around.slabs(findings, v as usize) {
+                let own = slab.particles.iter().position(|&p| p == v).expect("it has a part in it");
+                sorted.push(slab.wall(own, k));
+            }
+            starts[v as usize + 1] = sorted.len() as u32;
+        }
     }
 
     /// Sorts walls by their vertices, of which there are n; those of one vertex stay in order.
@@ -330,19 +361,21 @@ impl Slab {
     /// What it is after k substeps to its vertices that are beyond their inner ball.
     #[inline]
     fn walls(&self, beyond: &[bool], k: f32, walls: &mut Vec<Wall>) {
-        let first = first_side(self.kind);
-        for (i, &vertex) in self.particles.iter().enumerate() {
-            if !beyond[vertex as usize] {
-                continue;
-            }
-            let (inward, speed) = if i < first {
-                (Vec3::from(self.normal), self.speed)
-            } else {
-                (-Vec3::from(self.normal), -self.speed)
-            };
-            let level = k * speed - self.room;
-            walls.push(Wall { vertex, inward, level, room: self.room, contact: self.contact });
+        for i in (0..4).filter(|&i| beyond[self.particles[i] as usize]) {
+            walls.push(self.wall(i, k));
         }
+    }
+
+    /// What it is to its vertex number i.
+    #[inline(always)]
+    fn wall(&self, i: usize, k: f32) -> Wall {
+        let (inward, speed) = if i < first_side(self.kind) {
+            (Vec3::from(self.normal), self.speed)
+        } else {
+            (-Vec3::from(self.normal), -self.speed)
+        };
+        let level = k * speed - self.room;
+        Wall { vertex: self.particles[i], inward, level, room: self.room, contact: self.contact }
     }
 }
 

@@ -140,6 +140,13 @@ pub(super) struct Slab {
     pub holds: [f32; 4],
 }
 
+/// Where a slab is: in whose list, and its number there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SlabPlace {
+    member: u32,
+    number: u32,
+}
+
 /// What was found.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Findings {
@@ -210,6 +217,20 @@ impl Findings {
     /// All slabs, in such an order as well.
     pub fn slabs(&self) -> impl Iterator<Item = &Slab> {
         (0..self.blocks.len()).flat_map(|block| self.slabs_of(block))
+    }
+
+    /// Where each of them is.
+    pub fn places(&self) -> impl Iterator<Item = SlabPlace> {
+        self.blocks.iter().flat_map(|block| {
+            let member = block.member as u32;
+            block.slabs.clone().map(move |number| SlabPlace { member, number: number as u32 })
+        })
+    }
+
+    /// The one that is there.
+    #[inline]
+    pub fn slab(&self, place: SlabPlace) -> &Slab {
+        &self.members[place.member as usize].slabs[place.number as usize]
     }
 
     /// Into how many blocks the pairs are cut, and how many there may be without more memory.

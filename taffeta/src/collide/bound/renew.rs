@@ -85,12 +85,14 @@ impl Detector {
         if nearby.strays.len() > FEW {
             return false;
         }
-        self.beyond.clear();
-        self.beyond.resize(self.center.len(), false);
-        nearby.strays.iter().for_each(|&v| self.beyond[v] = true);
-        let own = |slab: &&Slab| slab.particles.iter().any(|&v| self.beyond[v as usize]);
         nearby.slabs.clear();
-        nearby.slabs.extend(self.findings.slabs().filter(own));
+        if self.around.is_known(&self.findings, self.center.len()) {
+            let own = nearby.strays.iter().flat_map(|&v| self.around.slabs(&self.findings, v));
+            nearby.slabs.extend(own);
+        } else {
+            let own = |v: &u32| nearby.strays.contains(&(*v as usize));
+            nearby.slabs.extend(self.findings.slabs().filter(|slab| slab.particles.iter().any(own)));
+        }
         (0..nearby.strays.len()).all(|k| {
             let v = nearby.strays[k];
             let way = Vec3::from(x[v].p).distance(Vec3::from(start[v].p));
