@@ -493,7 +493,8 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
                 if share.after > 0 {
                     worker.wait(begin.wrapping_add(share.after));
                 }
-                share.border().into_iter().for_each(|range| work(share, range));
+                let border = share.border().into_iter().filter(|range| !range.is_empty());
+                border.for_each(|range| work(share, range));
                 worker.arrive();
                 work(share, share.own.clone());
             }
