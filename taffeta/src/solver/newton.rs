@@ -228,6 +228,10 @@ impl Method for Newton {
         0
     }
 
+    fn keeps_pushes(&self) -> bool {
+        true
+    }
+
     fn residual(&mut self, _: &mut [Particle], _: f32) -> Option<f64> {
         None
     }

@@ -149,7 +149,9 @@ mod tests {
                 }
                 sweep.run(&mut team, level, &mut x, distance::Project { inv_h2: 1e4 }, Keep::NOTHING);
                 let bits: Vec<_> = x[..particles].iter().map(|p| p.to_array().map(f32::to_bits)).collect();
-                (bits, sweep.remembered().flat_map(|l| l[0].0.map(f32::to_bits)).collect::<Vec<_>>())
+                let multipliers =
+                    sweep.places().flat_map(|place| sweep.multipliers()[place][0].0.map(f32::to_bits));
+                (bits, multipliers.collect::<Vec<_>>())
             };
             let expected = run(SimdLevel::Scalar, 1);
             for level in SimdLevel::all() {
