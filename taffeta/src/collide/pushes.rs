@@ -43,7 +43,7 @@ impl Pushes {
         self.places.reserve(contacts);
     }
 
-    /// Where the memory of each operation is: to be filled whenever operations change, before they are given their own.
+    /// Where the memory of each operation is: to be filled before anything is taken or given.
     pub fn places(&mut self) -> &mut Vec<usize> {
         &mut self.places
     }

@@ -129,6 +129,8 @@ impl Rows {
         let any_soft = &mut self.soft;
         std::mem::swap(sorted, &mut last.sorted);
         painter.swap(&mut last.groups);
+        // The team may be another than when they were arranged.
+        sweep.list_places(before.places());
         let remember = || match pushed {
             true => before.take(&last.sorted, &last.groups, sweep.multipliers()),
             false => before.forget(),
@@ -146,7 +148,8 @@ impl Rows {
         };
         team.both(paint, remember);
         refill_gathered(sweep, marks, sorted, painter.groups(), self.particles);
-        sweep.arrange(team, before.places());
+        sweep.arrange(team);
+        sweep.list_places(before.places());
         before.give(team, sorted, painter.groups(), sweep.multipliers_mut());
     }
 

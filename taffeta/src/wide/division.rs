@@ -73,6 +73,11 @@ const APART: usize = 8;
 const SEVERAL: u16 = u16::MAX;
 
 impl Division {
+    /// Among how many members operations are divided; 0 if they are not yet.
+    pub fn members(&self) -> usize {
+        self.members
+    }
+
     /// Forgets the shares, since operations have changed.
     pub fn forget(&mut self) {
         self.members = 0;

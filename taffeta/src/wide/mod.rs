@@ -188,14 +188,23 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
     /// Whether multipliers are kept apart for each member of a team: where those of an operation do not fill lines of the cache, of which two hold four of [`F8`].
     const APART: bool = R % 2 == 1;
 
-    /// Shares operations out among a team, unless that is done; says whether it is worth it to share them.
+    /// Shares operations out among a team, unless that is done; says whether it is worth it to share them. Multipliers of operations that were shared out otherwise go along.
     fn share_out(&mut self, team: &Team) -> bool {
         let together = self.ops.len() >= WORTH_SHARING * self.colors() * team.count();
         let members = if together { team.count() } else { 1 };
         let cells = O::cell_count(self.items);
+        let before = self.division.members();
+        let others = before > 0 && before != members;
+        let known: Vec<[F8; R]> =
+            if others { self.places().map(|place| self.lambda[place]).collect() } else { Vec::new() };
         let room = self.division.divide(members, &self.ops, &self.colors, cells, Self::APART);
         if self.lambda.len() < room {
             self.lambda.resize(room, [F8([0.0; LANES]); R]);
+        }
+        if others {
+            self.lambda.fill([F8([0.0; LANES]); R]);
+            let places: Vec<usize> = self.places().collect();
+            places.into_iter().zip(known).for_each(|(place, own)| self.lambda[place] = own);
         }
         together
     }
@@ -208,7 +217,7 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         places.chain(if shares.is_empty() { 0..self.ops.len() } else { 0..0 })
     }
 
-    /// All multipliers, in the order of [`arrange`](Self::arrange). Some belong to no operation, and stay zero.
+    /// All multipliers, where [`list_places`](Self::list_places) says. Some belong to no operation, and stay zero.
     pub fn multipliers(&self) -> &[[F8; R]] {
         &self.lambda
     }
@@ -218,12 +227,16 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         &mut self.lambda
     }
 
-    /// Arranges multipliers for a team, and gives the place of those of each operation. They stay there until the operations change.
-    pub fn arrange(&mut self, team: &Team, places: &mut Vec<usize>) {
-        places.clear();
+    /// Arranges multipliers for a team. They stay where they are until operations change, or the team.
+    pub fn arrange(&mut self, team: &Team) {
         if !self.ops.is_empty() {
             self.share_out(team);
         }
+    }
+
+    /// Lists where among all multipliers those of each operation are.
+    pub fn list_places(&self, places: &mut Vec<usize>) {
+        places.clear();
         places.extend(self.places());
     }
 

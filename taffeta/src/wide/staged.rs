@@ -161,4 +161,27 @@ mod tests {
             }
         }
     }
+
+    /// Multipliers that are kept belong to their springs, however many threads there are from one pass to the next.
+    #[test]
+    fn multipliers_go_along_when_the_team_changes() {
+        let springs = 400;
+        let rows: Vec<_> = (0..springs)
+            .map(|k| Row { particles: [2 * k, 2 * k + 1], params: [1e-4, 0.5 + 0.01 * k as f32] })
+            .collect();
+        let particles = 2 * springs as usize;
+        let run = |teams: [usize; 5]| {
+            let mut sweep = gathered_sweep::<2, 2, 1>(&rows, &vec![0; rows.len()], particles);
+            let mut x: Vec<_> =
+                (0..particles + PADDING).map(|i| Particle { p: [i as f32, 0.0, 0.0], w: 1.0 }).collect();
+            for threads in teams {
+                let kernel = distance::Project { inv_h2: 1e4 };
+                sweep.run(&mut Team::new(threads), SimdLevel::best(), &mut x, kernel, Keep::ALL);
+            }
+            x[..particles].iter().map(|x| x.p[0].to_bits()).collect::<Vec<_>>()
+        };
+        let expected = run([1; 5]);
+        assert!(run([1, 2, 3, 2, 1]) == expected);
+        assert!(run([3, 1, 2, 1, 3]) == expected);
+    }
 }
