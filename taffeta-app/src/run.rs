@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use taffeta::params::ContactMode;
 use taffeta::step::StepReport;
 use taffeta::{BuildError, Simulation};
 use taffeta_io::output::OutputError;
@@ -37,10 +38,24 @@ pub fn run(args: &RunArgs) -> Result<(), Fault> {
         plural(sim.substeps(params.dt) as usize, "substep"),
         plural(params.iterations as usize, "iteration")
     );
+    if !args.quiet {
+        warn_of_crossings(&sim);
+    }
     interrupt::listen();
     let recorder = Recorder::open(&args.out, &record::clip(&sim, title, subtitle)).map_err(Fault::failed)?;
 
     Run::new(args, &loaded, sim, recorder).finish()
+}
+
+/// Says so if something crosses at the start, and nobody asked for a mode that lets it: what nothing may cross is the default, and cannot be had then.
+fn warn_of_crossings(sim: &Simulation) {
+    if sim.params().contact.mode.is_none() && sim.contact_mode() == Some(ContactMode::Predictive) {
+        let pairs = plural(sim.intersecting_pairs(), "pair");
+        mention(&format!(
+            "warning: {pairs} of triangles cross at the start, so contact is \"predictive\", which may let more through; \
+             `taffeta check` says where, and simulation.contact.untangle = true undoes what can be undone"
+        ));
+    }
 }
 
 /// Loads the scene and applies the options that stand for fields of it.

@@ -263,6 +263,33 @@ fn cloth_that_starts_crossed_runs_if_it_is_untangled_or_left_crossed() {
     }
 }
 
+/// Nothing crosses by default; where that cannot be had, it is said, but once it is known it is not said again.
+#[test]
+fn a_start_that_crosses_is_mentioned() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in FILES {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let warning = |line: &str| {
+        let output = run(folder.path(), line);
+        assert_eq!(output.status.code(), Some(0), "{line}: {}", stderr(&output));
+        stderr(&output)
+    };
+    let said = warning("run crossed.toml --frames 1 --json");
+    for words in ["warning: ", "cross at the start", "\"predictive\"", "taffeta check", "untangle = true"] {
+        assert!(said.contains(words), "it does not say '{words}': {said}");
+    }
+    let lines = [
+        "run crossed.toml --frames 1 --json -q",
+        "run crossed.toml --frames 1 --json --set simulation.contact.mode=predictive",
+        "run crossed.toml --frames 1 --json --set simulation.contact.untangle=true",
+        "run hang --frames 1 --json",
+    ];
+    for line in lines {
+        assert_eq!(warning(line), "", "{line}");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_that_cannot_be_written_is_refused() {

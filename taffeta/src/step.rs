@@ -11,7 +11,7 @@ use crate::lanes::SimdLevel;
 use crate::metrics::{self, Energies, Strain};
 use crate::model::{Attachment, Model};
 use crate::par::Team;
-use crate::params::Params;
+use crate::params::{ContactMode, Params};
 use crate::scene::Scene;
 use crate::solver::objective::Objective;
 use crate::solver::{self, Convergence, Limits, Method, Substep};
@@ -570,6 +570,11 @@ impl Simulation {
     /// What is fixed.
     pub fn model(&self) -> &Model {
         &self.model
+    }
+
+    /// How contact of layers is found and kept; none if there is nothing that could touch, or it is not asked for.
+    pub fn contact_mode(&self) -> Option<ContactMode> {
+        self.layers.as_ref().map(|layers| layers.mode())
     }
 
     /// What moves.
