@@ -2,12 +2,12 @@
 
 mod cg;
 mod cholesky;
-mod dual;
+#[cfg(test)]
 mod eigen;
 mod sparse;
 
 pub use cg::{ConjugateGradients, Operator, Solved, dot};
 pub use cholesky::Factor;
-pub use dual::Dual;
+#[cfg(test)]
 pub use eigen::{MAX, Small, eigen};
 pub use sparse::{Entry, Rows};

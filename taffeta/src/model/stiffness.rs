@@ -24,7 +24,7 @@ impl Model {
         }
         for row in &self.dihedral {
             // The angle of the start does not matter: only how long the levers are.
-            let gradient = dihedral::energy(&row.particles.map(at), 0.0, 1.0);
+            let gradient = dihedral::energy(&row.particles.map(at), 0.0, 1.0, false);
             let sizes: [f64; 4] = std::array::from_fn(|i| {
                 // For C ≠ 0 the gradient is C ∇C; the Hessian's own block has |∇ᵢC|² in it at any angle.
                 gradient.hessian[i][i].to_cols_array().iter().map(|v| v * v).sum::<f64>().sqrt().sqrt()
