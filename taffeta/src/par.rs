@@ -15,6 +15,8 @@ use std::thread::JoinHandle;
 
 /// Spins before a waiting thread starts to yield its time slice.
 const SPINS_BEFORE_YIELD: u32 = 1_000;
+/// Spins before it rests a little between two looks.
+const EAGER: u32 = 64;
 /// Yields before an idle helper goes to sleep.
 const YIELDS_BEFORE_SLEEP: u32 = 200;
 
@@ -98,7 +100,9 @@ fn spin_until(done: impl Fn() -> bool) {
     while !done() {
         if spins < SPINS_BEFORE_YIELD {
             spins += 1;
-            std::hint::spin_loop();
+            if spins > EAGER {
+                std::hint::spin_loop();
+            }
         } else {
             std::thread::yield_now();
         }

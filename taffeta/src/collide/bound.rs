@@ -333,7 +333,7 @@ impl Detector {
             self.rows.reserve(USUAL_ROWS * x.len());
             // A slab is a wall to several of its vertices.
             self.walls.reserve(2 * USUAL_SLABS * x.len(), x.len(), team.count());
-            self.nearby.reserve();
+            self.nearby.reserve(soup.patches());
             self.facing.resize(x.len(), [Vec3::ZERO; 2]);
             self.short.reserve(USUAL_SLABS * x.len());
             self.wanted.reserve(x.len());

@@ -353,7 +353,7 @@ impl Arrangement {
         let Arrangement { grids, ranges, alone, .. } = self;
         let largest = ranges.iter().map(|range| range.len()).max().unwrap_or(0);
         let all: usize = ranges.iter().map(|range| range.len()).sum();
-        if team.count() > 1 && all >= MANY_GRIDS * largest * team.count() {
+        if team.count() > 1 && all > 0 && all >= MANY_GRIDS * largest * team.count() {
             alone.resize_with(team.count(), || Team::new(1));
             team.for_each_part(grids, ranges, x, alone, |grid, x, alone| work(grid, alone, x));
             return;

@@ -22,7 +22,7 @@ pub(super) struct Share {
 }
 
 impl Share {
-    fn new(all: Range<usize>) -> Self {
+    pub fn new(all: Range<usize>) -> Self {
         Share { own: all.clone(), memory: all.start, all, after: 0 }
     }
 

@@ -501,6 +501,11 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
                     }
                 }
             };
+            // Without anybody to wait for, and if nothing is loaded ahead, one colour simply follows the other.
+            if worker.count == 1 && !(K::LONG || K::SPLIT) {
+                let end = division.shares().iter().take(first).last().map_or(0, |share| share.all.end);
+                return work(&Share::new(0..end), 0..end);
+            }
             let begin = worker.arrivals();
             for share in division.of(worker).take(first) {
                 if share.after > 0 {

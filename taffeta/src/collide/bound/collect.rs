@@ -19,6 +19,8 @@ use crate::wide::{F8, Particle};
 /// Patches in one piece of work, and pairs of patches.
 const BATCH: usize = 8;
 pub(super) const BLOCK: usize = 128;
+/// The same where pairs are collected, of few of them.
+const STALE: usize = 48;
 /// Near patches are searched for so many times as far ahead as the plan goes.
 const AHEAD: f32 = 8.0;
 
@@ -555,7 +557,7 @@ impl Collection {
         self.boxes.refit_some(team, soup, x, grow, |patch| chosen[patch].load(Ordering::Relaxed));
         let sight = Sight { level, soup, boxes: &self.boxes, x, horizon, kinds: self.kinds };
         let before = self.stored();
-        team.for_each_block(&mut self.partners, BLOCK, &mut self.stores, |_, partners, member, store| {
+        team.for_each_block(&mut self.partners, STALE, &mut self.stores, |_, partners, member, store| {
             if partners.iter().any(|partners| partners.stale) {
                 store.collect(&sight, partners, member as u32);
             }

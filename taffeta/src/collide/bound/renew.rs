@@ -38,6 +38,8 @@ pub(super) struct Nearby {
     renewed: Vec<(usize, Vec3)>,
     far: f32,
     strays: Vec<usize>,
+    /// Where each patch is until the end of the plan.
+    patches: Vec<Aabb>,
     slabs: Vec<Slab>,
     vertices: Vec<(Aabb, u32)>,
     own_edges: Vec<(Aabb, [u32; 2])>,
@@ -46,8 +48,9 @@ pub(super) struct Nearby {
 }
 
 impl Nearby {
-    /// Makes room for what is usual.
-    pub fn reserve(&mut self) {
+    /// Makes room for what is usual among so many patches.
+    pub fn reserve(&mut self, patches: usize) {
+        self.patches.reserve(patches);
         self.renewed.reserve(USUAL);
         self.strays.reserve(FEW + 1);
         self.slabs.reserve(USUAL);
@@ -93,6 +96,9 @@ impl Detector {
             let own = |v: &u32| nearby.strays.contains(&(*v as usize));
             nearby.slabs.extend(self.findings.slabs().filter(|slab| slab.particles.iter().any(own)));
         }
+        let ends = self.ends();
+        nearby.patches.clear();
+        nearby.patches.extend((0..soup.patches()).map(|patch| self.pairs.swept_patch(patch, ends)));
         (0..nearby.strays.len()).all(|k| {
             let v = nearby.strays[k];
             let way = Vec3::from(x[v].p).distance(Vec3::from(start[v].p));
@@ -163,13 +169,13 @@ impl Detector {
         let grow = self.most * (1.0 + OVER) + nearby.far + self.epsilon;
         let star = star.grown(seen);
         let far = star.grown(grow);
-        let Nearby { slabs, vertices, own_edges, edges, triangles, .. } = nearby;
+        let Nearby { slabs, patches, vertices, own_edges, edges, triangles, .. } = nearby;
         vertices.clear();
         own_edges.clear();
         edges.clear();
         triangles.clear();
         let near = |around: &Aabb| around.meets(&star);
-        for patch in (0..soup.patches()).filter(|&patch| self.pairs.swept_patch(patch, ends).meets(&far)) {
+        for (patch, _) in patches.iter().enumerate().filter(|(_, around)| around.meets(&far)) {
             let points = soup.patch_points(patch).filter(|&v| v != i).map(|v| (ball.around(&[v]), v));
             vertices.extend(points.filter(|(around, _)| near(around)));
             for edge in soup.patch_edges(patch).map(|e| soup.edges[e as usize]) {
