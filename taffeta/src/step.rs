@@ -1,5 +1,7 @@
 //! The frame: one function, [`Simulation::step`], reads top to bottom as all that happens.
 
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use glam::Vec3;
@@ -470,21 +472,30 @@ impl Simulation {
     }
 
     /// A particle that is far away, or at an edge that is more than `most` times as long as at rest.
-    fn find_explosion(&self, most: f32) -> Option<(usize, String)> {
-        let x = &self.state.x[..self.model.particles()];
+    fn find_explosion(&mut self, most: f32) -> Option<(usize, String)> {
+        let Simulation { model, state, team, .. } = self;
+        let (x, edges) = (&state.x[..model.particles()], &model.edges[..]);
+        let length = |[a, b]: [u32; 2]| Vec3::from(x[a as usize].p) - Vec3::from(x[b as usize].p);
         let far = |p: &Particle| !p.p.iter().all(|c| c.abs() < EXPLODED_DISTANCE);
-        if let Some(i) = x.iter().position(far) {
-            let [a, b, c] = x[i].p;
+        let long = |&(ends, rest): &([u32; 2], f32)| length(ends).length_squared() > (most * rest).powi(2);
+        let [particle, edge] = [const { AtomicUsize::new(usize::MAX) }; 2];
+        let note = |first: &AtomicUsize, range: Range<usize>, found: Option<usize>| {
+            if let Some(k) = found {
+                first.fetch_min(range.start + k, Ordering::Relaxed);
+            }
+        };
+        team.run(|worker| {
+            let [own, lines] = [x.len(), edges.len()].map(|len| worker.share(len, GRAIN));
+            note(&particle, own.clone(), x[own].iter().position(far));
+            note(&edge, lines.clone(), edges[lines].iter().position(long));
+        });
+        let i = particle.into_inner();
+        if let Some(Particle { p: [a, b, c], .. }) = x.get(i) {
             return Some((i, format!("its position is [{a:.3e}, {b:.3e}, {c:.3e}] m")));
         }
-        for &([a, b], rest) in &self.model.edges {
-            let [pa, pb] = [a, b].map(|i| Vec3::from(x[i as usize].p));
-            let stretch = (pa - pb).length() / rest;
-            if stretch > most {
-                return Some((a as usize, format!("an edge there is {stretch:.0} times its rest length")));
-            }
-        }
-        None
+        let &(ends, rest) = edges.get(edge.into_inner())?;
+        let stretch = length(ends).length() / rest;
+        Some((ends[0] as usize, format!("an edge there is {stretch:.0} times its rest length")))
     }
 
     fn export_positions(&mut self) {

@@ -7,7 +7,6 @@
 use std::ops::Range;
 
 use super::Layout;
-use crate::par::Worker;
 
 /// What one member does of one colour.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,10 +25,10 @@ impl Share {
         Share { own: all.clone(), memory: all.start, all, after: 0 }
     }
 
-    /// Where what some of them remember is kept.
-    pub fn memory(&self, some: &Range<usize>) -> Range<usize> {
-        let first = self.memory + (some.start - self.all.start);
-        first..first + some.len()
+    /// Where what they remember is kept.
+    #[inline(always)]
+    pub fn memory(&self) -> Range<usize> {
+        self.memory..self.memory + self.all.len()
     }
 
     /// Those that others may have to wait for.
@@ -154,7 +153,7 @@ impl Division {
         }
     }
 
-    /// All shares, in the order of operations; none before they are divided.
+    /// All shares, colour by colour and in each member by member, which is the order of operations; none before they are divided.
     pub fn shares(&self) -> &[Share] {
         &self.shares[..if self.members > 0 { self.shares.len() } else { 0 }]
     }
@@ -259,11 +258,6 @@ impl Division {
             }
         }
     }
-
-    /// The shares of one member, colour by colour.
-    pub fn of(&self, worker: &Worker<'_>) -> impl Iterator<Item = &Share> {
-        self.shares.iter().skip(worker.index).step_by(worker.count)
-    }
 }
 
 /// How many of the first to separate, so that as few as possible are on the wrong side of the limit.
@@ -321,7 +315,7 @@ mod tests {
             let room = division.divide(members, &ops, &colors, 1000, true);
             let mut who = vec![None; room];
             for (k, share) in division.shares().iter().enumerate() {
-                for i in share.memory(&share.all) {
+                for i in share.memory() {
                     assert_eq!(who[i].replace(k % members), None, "two operations remember in one place");
                 }
             }

@@ -27,19 +27,20 @@ mod blocks;
 mod boxes;
 mod division;
 mod particles;
+mod pass;
 mod staged;
 mod stencils;
 mod transpose;
 mod triangles;
 
 use std::collections::HashMap;
-use std::ops::Range;
 
-use fearless_simd::{Level, f32x8, prelude::*};
+use fearless_simd::{f32x8, prelude::*};
 
 use crate::lanes::{LANES, Lane, Point, SimdLevel, V3};
 use crate::par::{Shared, Team};
 use division::{Division, Share};
+use pass::{Pass, scalar, wide};
 
 pub use blocks::{BlockIndex, advance_blocks, advance_particles, load_blocks, store_blocks};
 pub use boxes::{Boxes8, LEVELS, Patches, Reach, Tree, sort_row};
@@ -48,9 +49,6 @@ pub use particles::{Contacting, ParticleKernel};
 pub use stencils::{StencilKernel, eight_stencils, stencils};
 pub use transpose::Transpose;
 pub use triangles::{TriangleKernel, Triangles};
-
-/// Operations whose particles are loaded before the first of them is computed, where computing takes long.
-const AHEAD: usize = 8;
 
 /// As many colours as there are.
 const ALL_COLORS: usize = usize::MAX;
@@ -212,7 +210,7 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
     /// Where among all multipliers those of each operation are, in the order of operations: threads keep theirs apart from those of others.
     fn places(&self) -> impl Iterator<Item = usize> {
         let shares = self.division.shares();
-        let places = shares.iter().flat_map(|share| share.memory(&share.all));
+        let places = shares.iter().flat_map(Share::memory);
         // Before they are shared out.
         places.chain(if shares.is_empty() { 0..self.ops.len() } else { 0..0 })
     }
@@ -466,55 +464,26 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         if MOMENTUM && self.before.len() < self.lambda.len() {
             self.before.resize(self.lambda.len(), [F8([0.0; LANES]); R]);
         }
-        let (ops, set, params) = (&self.ops, &self.set, &self.params[..]);
-        let (lambda, before) = (Shared::new(&mut self.lambda), Shared::new(&mut self.before));
-        let division = &self.division;
+        let (ops, set, params) = (&self.ops[..], &self.set[..], &self.params[..]);
+        let (lambda, before) = (&Shared::new(&mut self.lambda), &Shared::new(&mut self.before));
+        let shares = self.division.shares();
+        let shares = &shares[..first.saturating_mul(self.division.members()).min(shares.len())];
+        // Where nobody waits and nothing is loaded ahead, one colour simply follows the other.
+        let all = Share::new(0..shares.last().map_or(0, |share| share.all.end));
+        let shares = if together || K::LONG || K::SPLIT { shares } else { std::slice::from_ref(&all) };
         team.run_if(together, |worker| {
-            let work = |share: &Share, range: Range<usize>| {
-                let memory = share.memory(&range);
-                // SAFETY: what shares remember does not overlap; there is one multiplier for each operation, and one before it
-                // where it is used.
-                let (lambda, before) = unsafe {
-                    let used = if MOMENTUM { memory.clone() } else { 0..0 };
-                    (lambda.part(memory), before.part(used))
-                };
-                let mut part = Part {
-                    ops: &ops[range.clone()],
-                    set: &set[range],
-                    params,
-                    lambda,
-                    before,
-                    state,
-                    target,
-                    blend,
-                };
-                // SAFETY: by the check in `new`, no other operation of this colour touches these cells. Operations of other
-                // colours that do are this member's own, or wait until it has arrived.
-                unsafe {
-                    match level {
-                        SimdLevel::Scalar => {
-                            scalar::<O, K, N, P, R, READ, WRITE, JACOBI, MOMENTUM>(&mut part, kernel)
-                        }
-                        SimdLevel::Wide(level) => {
-                            wide::<O, K, N, P, R, READ, WRITE, JACOBI, MOMENTUM>(level, &mut part, kernel)
-                        }
+            let pass = Pass { ops, set, params, lambda, before, state, target, blend, shares, worker };
+            // SAFETY: by the check in `new`, no two operations of a colour touch the same cells. Operations of other
+            // colours that do are this member's own, or wait until it has arrived.
+            unsafe {
+                match level {
+                    SimdLevel::Scalar => {
+                        scalar::<O, K, N, P, R, READ, WRITE, JACOBI, MOMENTUM>(&pass, kernel)
+                    }
+                    SimdLevel::Wide(level) => {
+                        wide::<O, K, N, P, R, READ, WRITE, JACOBI, MOMENTUM>(level, &pass, kernel)
                     }
                 }
-            };
-            // Without anybody to wait for, and if nothing is loaded ahead, one colour simply follows the other.
-            if worker.count == 1 && !(K::LONG || K::SPLIT) {
-                let end = division.shares().iter().take(first).last().map_or(0, |share| share.all.end);
-                return work(&Share::new(0..end), 0..end);
-            }
-            let begin = worker.arrivals();
-            for share in division.of(worker).take(first) {
-                if share.after > 0 {
-                    worker.wait(begin.wrapping_add(share.after));
-                }
-                let border = share.border().into_iter().filter(|range| !range.is_empty());
-                border.for_each(|range| work(share, range));
-                worker.arrive();
-                work(share, share.own.clone());
             }
         });
         if MOMENTUM {
@@ -585,189 +554,4 @@ impl Blend {
 
     /// Each correction as it is, and no multipliers.
     pub const PLAIN: Blend = Blend { rate: 1.0, momentum: 0.0, recall: false, keep: Keep::NOTHING };
-}
-
-/// One thread's share of one colour.
-struct Part<'a, O: Layout<N>, const N: usize, const P: usize, const R: usize> {
-    ops: &'a [O],
-    set: &'a [u32],
-    params: &'a [[F8; P]],
-    lambda: &'a mut [[F8; R]],
-    /// Empty unless multipliers have momentum; the new ones go there.
-    before: &'a mut [[F8; R]],
-    state: &'a Shared<'a, O::Item>,
-    /// The state itself, or the sums of a Jacobi pass.
-    target: &'a Shared<'a, O::Item>,
-    blend: Blend,
-}
-
-/// # Safety
-/// No other thread touches the cells of the operations, which are in bounds.
-unsafe fn wide<
-    O,
-    K,
-    const N: usize,
-    const P: usize,
-    const R: usize,
-    const READ: bool,
-    const WRITE: bool,
-    const JACOBI: bool,
-    const MOMENTUM: bool,
->(
-    level: Level,
-    part: &mut Part<'_, O, N, P, R>,
-    kernel: K,
-) where
-    O: Layout<N>,
-    K: Kernel<N, P, R>,
-{
-    #[inline(always)]
-    unsafe fn body<
-        S,
-        O,
-        K,
-        const N: usize,
-        const P: usize,
-        const R: usize,
-        const READ: bool,
-        const WRITE: bool,
-        const JACOBI: bool,
-        const MOMENTUM: bool,
-    >(
-        simd: S,
-        part: &mut Part<'_, O, N, P, R>,
-        kernel: K,
-    ) where
-        S: Transpose,
-        O: Layout<N>,
-        K: Kernel<N, P, R>,
-    {
-        if K::SPLIT && S::ROOMY && !O::UNIFORM {
-            // SAFETY: passed on; operations of one colour share no particles.
-            return unsafe {
-                staged::staged::<S, O, K, N, P, R, READ, WRITE, JACOBI, MOMENTUM>(simd, part, kernel)
-            };
-        }
-        let zero = f32x8::splat(simd, 0.0);
-        let before = &mut part.before[..if MOMENTUM { part.ops.len() } else { 0 }];
-        let mut loaded = [[layout::zero_point(simd); N]; AHEAD];
-        let mut chunk = 0..0;
-        for (i, ((op, &set), lambda)) in part.ops.iter().zip(part.set).zip(part.lambda.iter_mut()).enumerate()
-        {
-            let mut points;
-            if K::LONG && !O::UNIFORM {
-                if i == chunk.end {
-                    chunk = i..(i + AHEAD).min(part.ops.len());
-                    for k in 0..chunk.len() {
-                        // SAFETY: passed on. Operations of one colour share no particles, so those before it change nothing here.
-                        loaded[k] = unsafe { part.ops[i + k].load(simd, part.state) };
-                    }
-                }
-                points = loaded[i - chunk.start];
-            } else {
-                // SAFETY: passed on.
-                points = unsafe { op.load(simd, part.state) };
-            }
-            let values = staged::values(simd, part.params, set);
-            let mut multipliers = [zero; R];
-            if READ {
-                for r in 0..R {
-                    multipliers[r] = f32x8::simd_from(simd, lambda[r].0);
-                }
-            }
-            let now = multipliers;
-            let moves = if READ || WRITE {
-                kernel.correct::<_, false>(&points, &values, &mut multipliers)
-            } else {
-                kernel.correct::<_, true>(&points, &values, &mut multipliers)
-            };
-            if JACOBI {
-                // SAFETY: passed on.
-                unsafe { op.add(part.target, &moves) };
-            } else {
-                for n in 0..N {
-                    points[n].p = points[n].p + moves[n];
-                }
-                // SAFETY: passed on.
-                unsafe { op.store(part.target, &points) };
-            }
-            if WRITE && MOMENTUM {
-                part.blend.remember::<_, R, READ>(simd, now, multipliers, lambda, &mut before[i]);
-            } else if WRITE {
-                for r in 0..R {
-                    lambda[r].0 = multipliers[r].into();
-                }
-            }
-        }
-    }
-    on_level!(
-        with all level,
-        // SAFETY: passed on.
-        simd => unsafe { body::<_, O, K, N, P, R, READ, WRITE, JACOBI, MOMENTUM>(simd, part, kernel) },
-        // SAFETY: passed on.
-        otherwise unsafe { scalar::<O, K, N, P, R, READ, WRITE, JACOBI, MOMENTUM>(part, kernel) }
-    );
-}
-
-/// # Safety
-/// As for [`wide`].
-unsafe fn scalar<
-    O,
-    K,
-    const N: usize,
-    const P: usize,
-    const R: usize,
-    const READ: bool,
-    const WRITE: bool,
-    const JACOBI: bool,
-    const MOMENTUM: bool,
->(
-    part: &mut Part<'_, O, N, P, R>,
-    kernel: K,
-) where
-    O: Layout<N>,
-    K: Kernel<N, P, R>,
-{
-    for (i, ((op, &set), lambda)) in part.ops.iter().zip(part.set).zip(part.lambda.iter_mut()).enumerate() {
-        let params = &part.params[set as usize];
-        for lane in 0..LANES {
-            // SAFETY: passed on.
-            let mut points = unsafe { op.load_lane(lane, part.state) };
-            let params: [f32; P] = std::array::from_fn(|i| params[i].0[lane]);
-            let mut multipliers = [0.0; R];
-            if READ {
-                multipliers = std::array::from_fn(|r| lambda[r].0[lane]);
-            }
-            let now = multipliers;
-            let moves = if READ || WRITE {
-                kernel.correct::<_, false>(&points, &params, &mut multipliers)
-            } else {
-                kernel.correct::<_, true>(&points, &params, &mut multipliers)
-            };
-            if JACOBI {
-                // SAFETY: passed on.
-                unsafe { op.add_lane(lane, part.target, &moves) };
-            } else {
-                for n in 0..N {
-                    points[n].p = points[n].p + moves[n];
-                }
-                // SAFETY: passed on.
-                unsafe { op.store_lane(lane, part.target, &points) };
-            }
-            if WRITE {
-                for r in 0..R {
-                    if !MOMENTUM {
-                        lambda[r].0[lane] = multipliers[r];
-                    } else if READ {
-                        let last = now[r] - part.before[i][r].0[lane];
-                        let change = (multipliers[r] - now[r]) * part.blend.rate + last * part.blend.momentum;
-                        part.before[i][r].0[lane] = now[r] + change;
-                    } else {
-                        lambda[r].0[lane] = 0.0;
-                        part.before[i][r].0[lane] = multipliers[r] * part.blend.rate;
-                    }
-                }
-            }
-        }
-    }
 }

@@ -7,7 +7,8 @@
 
 use fearless_simd::{f32x8, prelude::*};
 
-use super::{F8, Kernel, Layout, Part, Transpose};
+use super::pass::Part;
+use super::{F8, Kernel, Layout, Transpose};
 use crate::lanes::{Point, V3};
 use crate::par::Shared;
 
@@ -38,20 +39,19 @@ pub(super) unsafe fn staged<
     O: Layout<N>,
     K: Kernel<N, P, R>,
 {
-    let (ops, state, params) = (part.ops, part.state, part.params);
-    let (set, lambda) = (&part.set[..ops.len()], &mut part.lambda[..ops.len()]);
-    let before = &mut part.before[..if MOMENTUM { ops.len() } else { 0 }];
+    let (ops, set, state, params) = (part.ops, part.set, part.state, part.params);
     // Beyond the last operation, it is loaded and begun again for nothing.
-    let Some(last) = ops.len().checked_sub(1) else { return };
+    let Some(last) = ops.len().checked_sub(1) else { return part.end() };
+    let [first, second] = [part.after(0), part.after(1.min(last))];
     // SAFETY: passed on.
-    let (mut points, mut next) =
-        unsafe { (load(simd, &ops[0], state), load(simd, &ops[1.min(last)], state)) };
-    let mut begun = kernel.begin(&points, &values(simd, params, set[0]));
-    for i in 0..ops.len() {
+    let (mut points, mut next) = unsafe { (load(simd, &ops[first], state), load(simd, &ops[second], state)) };
+    let mut begun = kernel.begin(&points, &values(simd, params, set[first]));
+    for done in 0..ops.len() {
+        let i = part.next(done);
         let mut multipliers = [f32x8::splat(simd, 0.0); R];
         if READ {
             for r in 0..R {
-                multipliers[r] = f32x8::simd_from(simd, lambda[i][r].0);
+                multipliers[r] = f32x8::simd_from(simd, part.lambda[i][r].0);
             }
         }
         let old = multipliers;
@@ -61,7 +61,7 @@ pub(super) unsafe fn staged<
         } else {
             kernel.finish::<_, true>(&points, &now, begun, &mut multipliers)
         };
-        begun = kernel.begin(&next, &values(simd, params, set[(i + 1).min(last)]));
+        begun = kernel.begin(&next, &values(simd, params, set[part.after((done + 1).min(last))]));
         for n in 0..N {
             let p = if JACOBI { moves[n] } else { points[n].p + moves[n] };
             moves[n] = V3 { x: simd.settle(p.x), y: simd.settle(p.y), z: simd.settle(p.z) };
@@ -69,7 +69,7 @@ pub(super) unsafe fn staged<
         begun = [simd.settle(begun[0]), simd.settle(begun[1])];
 
         // SAFETY: passed on.
-        let after = unsafe { load(simd, &ops[(i + 2).min(last)], state) };
+        let after = unsafe { load(simd, &ops[part.after((done + 2).min(last))], state) };
         // SAFETY: passed on.
         unsafe {
             if JACOBI {
@@ -80,14 +80,21 @@ pub(super) unsafe fn staged<
             }
         }
         if WRITE && MOMENTUM {
-            part.blend.remember::<_, R, READ>(simd, old, multipliers, &mut lambda[i], &mut before[i]);
+            part.blend.remember::<_, R, READ>(
+                simd,
+                old,
+                multipliers,
+                &mut part.lambda[i],
+                &mut part.before[i],
+            );
         } else if WRITE {
             for r in 0..R {
-                lambda[i][r].0 = multipliers[r].into();
+                part.lambda[i][r].0 = multipliers[r].into();
             }
         }
         (points, next) = (next, after);
     }
+    part.end();
 }
 
 /// The points of an operation, loaded here and not where they are needed.
