@@ -1,12 +1,14 @@
-//! Every scene of contact as it is written, by methods of four kinds, on one thread and on two: what crosses, and what the stages cost.
+//! Every scene of contact as it is written, or with another mesh or less work, by methods of four kinds, on one thread and on two: what crosses, and what the stages cost.
 
 use serde::Serialize;
 use taffeta::Simulation;
+use taffeta::scene::{Pair, Scene};
 use taffeta::step::Stage;
 use taffeta_io::scene_file::load;
 
 use super::{Options, table};
 use crate::fault::{Fault, mention};
+use crate::interrupt;
 
 const SCENES: [&str; 12] = [
     "self-collision",
@@ -22,8 +24,17 @@ const SCENES: [&str; 12] = [
     "plate",
     "body",
 ];
-/// Methods, and the part of a scene's frames that they run: the last takes long.
-const METHODS: [(&str, f64); 4] = [("xpbd", 1.0), ("vbd", 1.0), ("pbd-gs", 1.0), ("newton", 0.1)];
+const METHODS: [&str; 4] = ["xpbd", "vbd", "pbd-gs", "newton"];
+/// How a scene is run.
+const VARIANTS: [&str; 4] = [AS_WRITTEN, HALF, DOUBLE, QUARTER];
+const AS_WRITTEN: &str = "full";
+/// With half and with twice as many edges of cloth along each side.
+const HALF: &str = "half";
+const DOUBLE: &str = "double";
+/// With a quarter of the iterations, or of substeps and iterations where there are fewer than four.
+const QUARTER: &str = "quarter";
+/// A quarter of what `newton`, which makes as many iterations as it needs, usually takes.
+const FEW_ITERATIONS: u32 = 2;
 const THREADS: [usize; 2] = [1, 2];
 /// What crosses is counted in every so many frames, and at the end.
 const EVERY: u32 = 10;
@@ -33,6 +44,7 @@ const EVERY: u32 = 10;
 struct Entry {
     scene: &'static str,
     method: &'static str,
+    variant: &'static str,
     threads: usize,
     frames: u32,
     /// The most pairs of triangles that cross in any frame that was looked at.
@@ -53,32 +65,42 @@ struct Entry {
     failure: Option<String>,
 }
 
-const NUMBERS: usize = 10;
+impl Entry {
+    fn case(&self) -> Case {
+        let Entry { scene, method, variant, threads, .. } = *self;
+        Case { scene, method, variant, threads }
+    }
+}
+
+const NUMBERS: usize = 11;
 
 /// Measures and reports.
 pub fn run(options: &Options) -> Result<(), Fault> {
-    let wanted = |scene: &str, method: &str, threads: usize| {
-        let label = format!("{scene} {method} {threads}");
-        options
-            .only
-            .as_ref()
-            .is_none_or(|words| words.split_whitespace().all(|w| label.split(' ').any(|l| l == w)))
+    interrupt::listen();
+    let mut words: Vec<&str> = options.only.as_deref().unwrap_or_default().split_whitespace().collect();
+    if !words.iter().any(|word| VARIANTS.contains(word)) {
+        words.push(AS_WRITTEN);
+    }
+    let wanted = |case: &Case| {
+        let Case { scene, method, variant, threads } = case;
+        let threads = threads.to_string();
+        words.iter().all(|word| [scene, method, variant, &threads.as_str()].contains(&word))
     };
     let mut entries = Vec::new();
-    for scene in SCENES {
-        for (method, part) in METHODS {
-            for threads in THREADS.into_iter().filter(|&threads| wanted(scene, method, threads)) {
-                mention(&format!("{scene} by {method}, {threads} threads"));
-                entries.push(measure(scene, method, part, threads)?);
-            }
+    for case in Case::all().filter(wanted) {
+        if interrupt::stopped() {
+            break;
         }
+        mention(&case.to_string());
+        entries.push(measure(&case)?);
     }
     if entries.is_empty() {
         let words = options.only.as_deref().unwrap_or_default();
         let message = format!(
-            "--only {words}: no row has these words; name a scene ({}), a method ({}), 1 or 2 threads, or several of them",
+            "--only {words}: no row has these words; name a scene ({}), a method ({}), a variant ({}), 1 or 2 threads, or several of them",
             SCENES.join(", "),
-            METHODS.map(|(method, _)| method).join(", ")
+            METHODS.join(", "),
+            VARIANTS.join(", ")
         );
         return Err(Fault::Input(message));
     }
@@ -86,6 +108,7 @@ pub fn run(options: &Options) -> Result<(), Fault> {
     header[..NUMBERS].copy_from_slice(&[
         "scene",
         "method",
+        "variant",
         "threads",
         "frames",
         "crossings",
@@ -97,7 +120,74 @@ pub fn run(options: &Options) -> Result<(), Fault> {
     ]);
     header[NUMBERS..].copy_from_slice(&Stage::ALL.map(Stage::name));
     let rows: Vec<_> = entries.iter().map(cells).collect();
-    table::report(options, "contact", &header, &rows, &entries, &notes(&entries))
+    table::report(options, "contact", &header, &rows, &entries, &notes(&entries))?;
+    match interrupt::stopped() {
+        true => {
+            Err(Fault::Interrupted(format!("stopped after {} runs; the last is not whole", entries.len())))
+        }
+        false => Ok(()),
+    }
+}
+
+/// What is run.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    scene: &'static str,
+    method: &'static str,
+    variant: &'static str,
+    threads: usize,
+}
+
+impl std::fmt::Display for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Case { scene, method, variant, threads } = self;
+        let variant = if *variant == AS_WRITTEN { String::new() } else { format!(", {variant}") };
+        write!(f, "{scene} by {method}{variant}, {threads} threads")
+    }
+}
+
+impl Case {
+    /// All there are.
+    fn all() -> impl Iterator<Item = Case> {
+        let cases = SCENES.into_iter().flat_map(|scene| METHODS.map(|method| (scene, method)));
+        let cases = cases.flat_map(|both| VARIANTS.map(|variant| (both, variant)));
+        cases.flat_map(|((scene, method), variant)| {
+            THREADS.map(|threads| Case { scene, method, variant, threads })
+        })
+    }
+
+    /// Its scene.
+    fn scene(&self) -> Result<Scene, Fault> {
+        let mut scene = load(self.scene, &[]).map_err(Fault::failed)?.scene;
+        scene.simulation.method = self.method.into();
+        match self.variant {
+            HALF => refine(&mut scene, 0.5),
+            DOUBLE => refine(&mut scene, 2.0),
+            QUARTER => {
+                let params = &mut scene.simulation;
+                params.newton.iterations = FEW_ITERATIONS;
+                if params.iterations >= 4 {
+                    params.iterations /= 4;
+                } else {
+                    params.substeps = (params.substeps * params.iterations / 4).max(1);
+                    params.iterations = 1;
+                }
+            }
+            _ => {}
+        }
+        Ok(scene)
+    }
+}
+
+/// Makes the meshes of all cloths so many times as fine.
+fn refine(scene: &mut Scene, times: f32) {
+    for cloth in &mut scene.cloth {
+        cloth.resolution = Pair(cloth.resolution.0.map(|quads| (quads as f32 * times) as u32));
+        let vertices = cloth.generate.as_mut().and_then(|generate| generate.vertices.as_mut());
+        if let Some(vertices) = vertices {
+            *vertices = (*vertices as f32 * times * times) as u32;
+        }
+    }
 }
 
 fn cells(e: &Entry) -> [String; NUMBERS + Stage::ALL.len()] {
@@ -105,6 +195,7 @@ fn cells(e: &Entry) -> [String; NUMBERS + Stage::ALL.len()] {
     let numbers: [String; NUMBERS] = [
         e.scene.into(),
         e.method.into(),
+        e.variant.into(),
         e.threads.to_string(),
         e.frames.to_string(),
         e.crossings.to_string(),
@@ -123,15 +214,16 @@ fn cells(e: &Entry) -> [String; NUMBERS + Stage::ALL.len()] {
     cells
 }
 
-fn measure(scene: &'static str, method: &'static str, part: f64, threads: usize) -> Result<Entry, Fault> {
-    let mut written = load(scene, &[]).map_err(Fault::failed)?.scene;
-    written.simulation.method = method.into();
-    let wanted = ((written.simulation.frames as f64 * part) as u32).max(EVERY);
+fn measure(case: &Case) -> Result<Entry, Fault> {
+    let &Case { scene, method, variant, threads } = case;
+    let written = case.scene()?;
+    let wanted = written.simulation.frames;
     let mut sim = Simulation::new(&written).map_err(Fault::failed)?;
     sim.set_threads(threads);
     let mut entry = Entry {
         scene,
         method,
+        variant,
         threads,
         frames: 0,
         crossings: 0,
@@ -152,12 +244,16 @@ fn measure(scene: &'static str, method: &'static str, part: f64, threads: usize)
         entry.frame_ms += whole;
         entry.worst_ms = entry.worst_ms.max(whole);
         entry.forced += report.work.forced;
-        if frame % EVERY == 0 || frame == wanted {
+        let stopped = interrupt::stopped();
+        if frame % EVERY == 0 || frame == wanted || stopped {
             entry.crossings = entry.crossings.max(sim.intersecting_pairs());
             entry.inside = entry.inside.max(sim.penetrating_vertices());
         }
         if let Some(failure) = report.failure {
             entry.failure = Some(failure.to_string());
+            break;
+        }
+        if stopped {
             break;
         }
     }
@@ -178,18 +274,18 @@ fn notes(entries: &[Entry]) -> Vec<String> {
         0 => format!("{} runs: nothing crosses, nothing is inside anything", entries.len()),
         _ => format!("{bad} of {} runs have crossings, or vertices inside a collider", entries.len()),
     });
-    for e in entries.iter().filter(|e| e.failure.is_some()) {
-        let what = e.failure.as_deref().unwrap_or_default();
-        notes.push(format!("{} by {}, {} threads: {what}", e.scene, e.method, e.threads));
+    for e in entries {
+        if let Some(what) = &e.failure {
+            notes.push(format!("{}: {what}", e.case()));
+        }
     }
     for one in entries.iter().filter(|e| e.threads == 1) {
-        let same = |e: &&Entry| e.threads == 2 && (e.scene, e.method) == (one.scene, one.method);
+        let same = |e: &&Entry| {
+            e.threads == 2 && (e.scene, e.method, e.variant) == (one.scene, one.method, one.variant)
+        };
         if let Some(two) = entries.iter().find(same) {
             let gain = one.frame_ms / two.frame_ms;
-            notes.push(format!(
-                "{} by {}: two threads are {gain:.2} times as fast as one",
-                one.scene, one.method
-            ));
+            notes.push(format!("{}: {gain:.2} times as fast as one", two.case()));
         }
     }
     notes
