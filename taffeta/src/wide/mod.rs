@@ -40,7 +40,7 @@ use fearless_simd::{f32x8, prelude::*};
 use crate::lanes::{LANES, Lane, Point, SimdLevel, V3};
 use crate::par::{Shared, Team};
 use division::{Division, Share};
-use pass::{Pass, scalar, wide};
+use pass::{Doing, Mode, Pass, scalar, wide};
 
 pub use blocks::{BlockIndex, advance_blocks, advance_particles, load_blocks, store_blocks};
 pub use boxes::{Boxes8, LEVELS, Patches, Reach, Tree, sort_row};
@@ -365,24 +365,54 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
             let blend = Blend::PLAIN;
             match (keep.read, keep.write) {
                 (false, true) => {
-                    return self.pass::<K, false, true, false, false>(
-                        team, level, &state, &state, kernel, blend, colors,
+                    return self.pass(
+                        Doing::<false, true, false, false>,
+                        team,
+                        level,
+                        &state,
+                        &state,
+                        kernel,
+                        blend,
+                        colors,
                     );
                 }
                 (true, true) => {
-                    return self.pass::<K, true, true, false, false>(
-                        team, level, &state, &state, kernel, blend, colors,
+                    return self.pass(
+                        Doing::<true, true, false, false>,
+                        team,
+                        level,
+                        &state,
+                        &state,
+                        kernel,
+                        blend,
+                        colors,
                     );
                 }
                 (true, false) => {
-                    return self.pass::<K, true, false, false, false>(
-                        team, level, &state, &state, kernel, blend, colors,
+                    return self.pass(
+                        Doing::<true, false, false, false>,
+                        team,
+                        level,
+                        &state,
+                        &state,
+                        kernel,
+                        blend,
+                        colors,
                     );
                 }
                 (false, false) => {}
             }
         }
-        self.pass::<K, false, false, false, false>(team, level, &state, &state, kernel, Blend::PLAIN, colors)
+        self.pass(
+            Doing::<false, false, false, false>,
+            team,
+            level,
+            &state,
+            &state,
+            kernel,
+            Blend::PLAIN,
+            colors,
+        )
     }
 
     /// Adds the corrections of all constraints to `sums`, each computed from `state` as it is (Jacobi). Multipliers that are kept
@@ -401,34 +431,70 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
             let momentum = blend != Blend { keep: blend.keep, ..Blend::PLAIN };
             match (blend.keep.read, blend.keep.write, momentum) {
                 (false, true, false) => {
-                    return self.pass::<K, false, true, true, false>(
-                        team, level, &state, &sums, kernel, blend, ALL_COLORS,
+                    return self.pass(
+                        Doing::<false, true, true, false>,
+                        team,
+                        level,
+                        &state,
+                        &sums,
+                        kernel,
+                        blend,
+                        ALL_COLORS,
                     );
                 }
                 (false, true, true) => {
-                    return self.pass::<K, false, true, true, true>(
-                        team, level, &state, &sums, kernel, blend, ALL_COLORS,
+                    return self.pass(
+                        Doing::<false, true, true, true>,
+                        team,
+                        level,
+                        &state,
+                        &sums,
+                        kernel,
+                        blend,
+                        ALL_COLORS,
                     );
                 }
                 (true, true, false) => {
-                    return self.pass::<K, true, true, true, false>(
-                        team, level, &state, &sums, kernel, blend, ALL_COLORS,
+                    return self.pass(
+                        Doing::<true, true, true, false>,
+                        team,
+                        level,
+                        &state,
+                        &sums,
+                        kernel,
+                        blend,
+                        ALL_COLORS,
                     );
                 }
                 (true, true, true) => {
-                    return self.pass::<K, true, true, true, true>(
-                        team, level, &state, &sums, kernel, blend, ALL_COLORS,
+                    return self.pass(
+                        Doing::<true, true, true, true>,
+                        team,
+                        level,
+                        &state,
+                        &sums,
+                        kernel,
+                        blend,
+                        ALL_COLORS,
                     );
                 }
                 (true, false, _) => {
-                    return self.pass::<K, true, false, true, false>(
-                        team, level, &state, &sums, kernel, blend, ALL_COLORS,
+                    return self.pass(
+                        Doing::<true, false, true, false>,
+                        team,
+                        level,
+                        &state,
+                        &sums,
+                        kernel,
+                        blend,
+                        ALL_COLORS,
                     );
                 }
                 (false, false, _) => {}
             }
         }
-        self.pass::<K, false, false, true, false>(
+        self.pass(
+            Doing::<false, false, true, false>,
             team,
             level,
             &state,
@@ -439,14 +505,9 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         )
     }
 
-    fn pass<
-        K: Kernel<N, P, R>,
-        const READ: bool,
-        const WRITE: bool,
-        const JACOBI: bool,
-        const MOMENTUM: bool,
-    >(
+    fn pass<K: Kernel<N, P, R>, M: Mode>(
         &mut self,
+        mode: M,
         team: &mut Team,
         level: SimdLevel,
         state: &Shared<'_, O::Item>,
@@ -461,7 +522,7 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
             return;
         }
         let together = self.share_out(team);
-        if MOMENTUM && self.before.len() < self.lambda.len() {
+        if M::MOMENTUM && self.before.len() < self.lambda.len() {
             self.before.resize(self.lambda.len(), [F8([0.0; LANES]); R]);
         }
         let (ops, set, params) = (&self.ops[..], &self.set[..], &self.params[..]);
@@ -477,16 +538,12 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
             // colours that do are this member's own, or wait until it has arrived.
             unsafe {
                 match level {
-                    SimdLevel::Scalar => {
-                        scalar::<O, K, N, P, R, READ, WRITE, JACOBI, MOMENTUM>(&pass, kernel)
-                    }
-                    SimdLevel::Wide(level) => {
-                        wide::<O, K, N, P, R, READ, WRITE, JACOBI, MOMENTUM>(level, &pass, kernel)
-                    }
+                    SimdLevel::Scalar => scalar(&pass, kernel, mode),
+                    SimdLevel::Wide(level) => wide(level, &pass, kernel, mode),
                 }
             }
         });
-        if MOMENTUM {
+        if M::MOMENTUM {
             // What was written over is older than what was read.
             std::mem::swap(&mut self.lambda, &mut self.before);
         }
@@ -531,7 +588,7 @@ pub struct Blend {
 impl Blend {
     /// Writes multipliers that have momentum, in the place of those before the last pass. With `READ` they were `now` until this pass, else zero.
     #[inline(always)]
-    fn remember<S: Simd, const R: usize, const READ: bool>(
+    fn remember<S: Simd, const R: usize, M: Mode>(
         &self,
         simd: S,
         now: [f32x8<S>; R],
@@ -541,7 +598,7 @@ impl Blend {
     ) {
         let (rate, momentum) = (f32x8::splat(simd, self.rate), f32x8::splat(simd, self.momentum));
         for r in 0..R {
-            if READ {
+            if M::READ {
                 let last = now[r] - f32x8::simd_from(simd, before[r].0);
                 let change = (new[r] - now[r]) * rate + last * momentum;
                 before[r].0 = (now[r] + change).into();

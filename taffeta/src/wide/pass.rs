@@ -12,6 +12,31 @@ use crate::par::{Shared, Worker};
 /// Operations whose particles are loaded before the first of them is computed, where computing takes long.
 const AHEAD: usize = 8;
 
+/// What is done with multipliers and corrections, known when it is compiled.
+pub(super) trait Mode: Copy + Sync {
+    /// Whether multipliers are read, or else begin from zero.
+    const READ: bool;
+    /// Whether they are written, or else forgotten.
+    const WRITE: bool;
+    /// Whether corrections are added up elsewhere, and not made.
+    const JACOBI: bool;
+    /// Whether multipliers have momentum.
+    const MOMENTUM: bool;
+}
+
+/// A [`Mode`].
+#[derive(Clone, Copy)]
+pub(super) struct Doing<const READ: bool, const WRITE: bool, const JACOBI: bool, const MOMENTUM: bool>;
+
+impl<const READ: bool, const WRITE: bool, const JACOBI: bool, const MOMENTUM: bool> Mode
+    for Doing<READ, WRITE, JACOBI, MOMENTUM>
+{
+    const READ: bool = READ;
+    const WRITE: bool = WRITE;
+    const JACOBI: bool = JACOBI;
+    const MOMENTUM: bool = MOMENTUM;
+}
+
 /// What one member of a team does in a pass, colour by colour. All of it is one call: one for each share, of ten operations or so, would take as long as two of them.
 pub(super) struct Pass<'a, O: Layout<N>, const N: usize, const P: usize, const R: usize> {
     pub ops: &'a [O],
@@ -79,13 +104,13 @@ pub(super) struct Part<'a, O: Layout<N>, const N: usize, const P: usize, const R
 }
 
 impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Part<'_, O, N, P, R> {
-    /// The border, if it is to be done in one go and nothing else with it.
+    /// What comes before and after what is own.
     #[inline(always)]
     fn border(&self) -> [Range<usize>; 2] {
         [0..self.own.start, self.own.end..self.ops.len()]
     }
 
-    /// The operation that comes after so many: from the end of what is own on, to the last and on from the first, so that the border comes first.
+    /// The operation that comes after so many: from the end of what is own to the last, and on from the first, so that the border comes first.
     #[inline(always)]
     pub fn after(&self, done: usize) -> usize {
         let i = done + self.own.end;
@@ -112,72 +137,48 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Part<'_, O, N
 
 /// # Safety
 /// The cells of the operations are in bounds. Those of one colour share none, and no other thread touches them unless one of the two has arrived and the other waits for that.
-pub(super) unsafe fn wide<
-    O,
-    K,
-    const N: usize,
-    const P: usize,
-    const R: usize,
-    const READ: bool,
-    const WRITE: bool,
-    const JACOBI: bool,
-    const MOMENTUM: bool,
->(
+pub(super) unsafe fn wide<O, K, M, const N: usize, const P: usize, const R: usize>(
     level: Level,
     pass: &Pass<'_, O, N, P, R>,
     kernel: K,
+    mode: M,
 ) where
     O: Layout<N>,
     K: Kernel<N, P, R>,
+    M: Mode,
 {
     #[inline(always)]
-    unsafe fn body<
-        S,
-        O,
-        K,
-        const N: usize,
-        const P: usize,
-        const R: usize,
-        const READ: bool,
-        const WRITE: bool,
-        const JACOBI: bool,
-        const MOMENTUM: bool,
-    >(
+    unsafe fn body<S, O, K, M, const N: usize, const P: usize, const R: usize>(
         simd: S,
         pass: &Pass<'_, O, N, P, R>,
         kernel: K,
+        mode: M,
     ) where
         S: Transpose,
         O: Layout<N>,
         K: Kernel<N, P, R>,
+        M: Mode,
     {
         let begin = pass.worker.arrivals();
         let mut loaded = [[layout::zero_point(simd); N]; AHEAD];
         let mut color = 0;
         // SAFETY: the part before is not used any more.
-        while let Some(mut part) = unsafe { pass.part(color, begin, MOMENTUM) } {
+        while let Some(mut part) = unsafe { pass.part(color, begin, M::MOMENTUM) } {
             color += 1;
             let part = &mut part;
             // SAFETY: passed on; operations of one colour share no particles.
             unsafe {
                 if K::SPLIT && S::ROOMY && !O::UNIFORM {
-                    staged::staged::<S, O, K, N, P, R, READ, WRITE, JACOBI, MOMENTUM>(simd, part, kernel);
+                    staged::staged(simd, part, kernel, mode);
                 } else if K::LONG && !O::UNIFORM {
-                    loaded_ahead::<S, O, K, N, P, R, READ, WRITE, JACOBI, MOMENTUM>(
-                        simd,
-                        part,
-                        &mut loaded,
-                        kernel,
-                    );
+                    loaded_ahead(simd, part, &mut loaded, kernel, mode);
                 } else {
                     for range in part.border() {
-                        one_by_one::<S, O, K, N, P, R, READ, WRITE, JACOBI, MOMENTUM>(
-                            simd, part, range, kernel,
-                        );
+                        one_by_one(simd, part, range, kernel, mode);
                     }
                     part.worker.arrive();
                     let own = part.own.clone();
-                    one_by_one::<S, O, K, N, P, R, READ, WRITE, JACOBI, MOMENTUM>(simd, part, own, kernel);
+                    one_by_one(simd, part, own, kernel, mode);
                 }
             }
         }
@@ -185,9 +186,9 @@ pub(super) unsafe fn wide<
     on_level!(
         with all level,
         // SAFETY: passed on.
-        simd => unsafe { body::<_, O, K, N, P, R, READ, WRITE, JACOBI, MOMENTUM>(simd, pass, kernel) },
+        simd => unsafe { body(simd, pass, kernel, mode) },
         // SAFETY: passed on.
-        otherwise unsafe { scalar::<O, K, N, P, R, READ, WRITE, JACOBI, MOMENTUM>(pass, kernel) }
+        otherwise unsafe { scalar(pass, kernel, mode) }
     );
 }
 
@@ -196,48 +197,27 @@ pub(super) unsafe fn wide<
 /// # Safety
 /// As for [`wide`].
 #[inline(always)]
-unsafe fn one_by_one<
-    S,
-    O,
-    K,
-    const N: usize,
-    const P: usize,
-    const R: usize,
-    const READ: bool,
-    const WRITE: bool,
-    const JACOBI: bool,
-    const MOMENTUM: bool,
->(
+unsafe fn one_by_one<S, O, K, M, const N: usize, const P: usize, const R: usize>(
     simd: S,
     part: &mut Part<'_, O, N, P, R>,
     range: Range<usize>,
     kernel: K,
+    mode: M,
 ) where
     S: Transpose,
     O: Layout<N>,
     K: Kernel<N, P, R>,
+    M: Mode,
 {
     let (ops, set) = (&part.ops[range.clone()], &part.set[range.clone()]);
-    let before = &mut part.before[if MOMENTUM { range.clone() } else { 0..0 }];
+    let before = &mut part.before[if M::MOMENTUM { range.clone() } else { 0..0 }];
     for (i, ((op, &set), lambda)) in ops.iter().zip(set).zip(&mut part.lambda[range]).enumerate() {
         // SAFETY: passed on.
         let points = unsafe { op.load(simd, part.state) };
-        let before = if MOMENTUM { Some(&mut before[i]) } else { None };
+        let before = if M::MOMENTUM { Some(&mut before[i]) } else { None };
         let values = staged::values(simd, part.params, set);
         // SAFETY: passed on.
-        unsafe {
-            solve::<S, O, K, N, P, R, READ, WRITE, JACOBI>(
-                simd,
-                op,
-                points,
-                values,
-                lambda,
-                before,
-                part.target,
-                part.blend,
-                kernel,
-            )
-        };
+        unsafe { solve(simd, op, points, values, lambda, before, part.target, part.blend, kernel, mode) };
     }
 }
 
@@ -246,26 +226,17 @@ unsafe fn one_by_one<
 /// # Safety
 /// As for [`wide`].
 #[inline(always)]
-unsafe fn loaded_ahead<
-    S,
-    O,
-    K,
-    const N: usize,
-    const P: usize,
-    const R: usize,
-    const READ: bool,
-    const WRITE: bool,
-    const JACOBI: bool,
-    const MOMENTUM: bool,
->(
+unsafe fn loaded_ahead<S, O, K, M, const N: usize, const P: usize, const R: usize>(
     simd: S,
     part: &mut Part<'_, O, N, P, R>,
     loaded: &mut [[Point<f32x8<S>>; N]; AHEAD],
     kernel: K,
+    mode: M,
 ) where
     S: Transpose,
     O: Layout<N>,
     K: Kernel<N, P, R>,
+    M: Mode,
 {
     let mut chunk = 0..0;
     for done in 0..part.ops.len() {
@@ -278,22 +249,12 @@ unsafe fn loaded_ahead<
         }
         let i = part.next(done);
         let points = loaded[done - chunk.start];
-        let before = if MOMENTUM { Some(&mut part.before[i]) } else { None };
+        let before = if M::MOMENTUM { Some(&mut part.before[i]) } else { None };
         let values = staged::values(simd, part.params, part.set[i]);
         let lambda = &mut part.lambda[i];
         // SAFETY: passed on.
         unsafe {
-            solve::<S, O, K, N, P, R, READ, WRITE, JACOBI>(
-                simd,
-                &part.ops[i],
-                points,
-                values,
-                lambda,
-                before,
-                part.target,
-                part.blend,
-                kernel,
-            )
+            solve(simd, &part.ops[i], points, values, lambda, before, part.target, part.blend, kernel, mode)
         };
     }
     part.end();
@@ -304,17 +265,7 @@ unsafe fn loaded_ahead<
 /// # Safety
 /// As for [`wide`].
 #[inline(always)]
-unsafe fn solve<
-    S,
-    O,
-    K,
-    const N: usize,
-    const P: usize,
-    const R: usize,
-    const READ: bool,
-    const WRITE: bool,
-    const JACOBI: bool,
->(
+unsafe fn solve<S, O, K, M, const N: usize, const P: usize, const R: usize>(
     simd: S,
     op: &O,
     mut points: [Point<f32x8<S>>; N],
@@ -324,24 +275,26 @@ unsafe fn solve<
     target: &Shared<'_, O::Item>,
     blend: Blend,
     kernel: K,
+    _: M,
 ) where
     S: Transpose,
     O: Layout<N>,
     K: Kernel<N, P, R>,
+    M: Mode,
 {
     let mut multipliers = [f32x8::splat(simd, 0.0); R];
-    if READ {
+    if M::READ {
         for r in 0..R {
             multipliers[r] = f32x8::simd_from(simd, lambda[r].0);
         }
     }
     let now = multipliers;
-    let moves = if READ || WRITE {
+    let moves = if M::READ || M::WRITE {
         kernel.correct::<_, false>(&points, &values, &mut multipliers)
     } else {
         kernel.correct::<_, true>(&points, &values, &mut multipliers)
     };
-    if JACOBI {
+    if M::JACOBI {
         // SAFETY: passed on.
         unsafe { op.add(target, &moves) };
     } else {
@@ -351,11 +304,11 @@ unsafe fn solve<
         // SAFETY: passed on.
         unsafe { op.store(target, &points) };
     }
-    if !WRITE {
+    if !M::WRITE {
         return;
     }
     if let Some(before) = before {
-        blend.remember::<_, R, READ>(simd, now, multipliers, lambda, before);
+        blend.remember::<_, R, M>(simd, now, multipliers, lambda, before);
     } else {
         for r in 0..R {
             lambda[r].0 = multipliers[r].into();
@@ -365,26 +318,18 @@ unsafe fn solve<
 
 /// # Safety
 /// As for [`wide`].
-pub(super) unsafe fn scalar<
-    O,
-    K,
-    const N: usize,
-    const P: usize,
-    const R: usize,
-    const READ: bool,
-    const WRITE: bool,
-    const JACOBI: bool,
-    const MOMENTUM: bool,
->(
+pub(super) unsafe fn scalar<O, K, M, const N: usize, const P: usize, const R: usize>(
     pass: &Pass<'_, O, N, P, R>,
     kernel: K,
+    _: M,
 ) where
     O: Layout<N>,
     K: Kernel<N, P, R>,
+    M: Mode,
 {
     let (begin, mut color) = (pass.worker.arrivals(), 0);
     // SAFETY: the part before is not used any more.
-    while let Some(part) = unsafe { pass.part(color, begin, MOMENTUM) } {
+    while let Some(part) = unsafe { pass.part(color, begin, M::MOMENTUM) } {
         color += 1;
         for done in 0..part.ops.len() {
             let i = part.next(done);
@@ -395,16 +340,16 @@ pub(super) unsafe fn scalar<
                 let mut points = unsafe { op.load_lane(lane, part.state) };
                 let params: [f32; P] = std::array::from_fn(|i| params[i].0[lane]);
                 let mut multipliers = [0.0; R];
-                if READ {
+                if M::READ {
                     multipliers = std::array::from_fn(|r| lambda[r].0[lane]);
                 }
                 let now = multipliers;
-                let moves = if READ || WRITE {
+                let moves = if M::READ || M::WRITE {
                     kernel.correct::<_, false>(&points, &params, &mut multipliers)
                 } else {
                     kernel.correct::<_, true>(&points, &params, &mut multipliers)
                 };
-                if JACOBI {
+                if M::JACOBI {
                     // SAFETY: passed on.
                     unsafe { op.add_lane(lane, part.target, &moves) };
                 } else {
@@ -414,11 +359,11 @@ pub(super) unsafe fn scalar<
                     // SAFETY: passed on.
                     unsafe { op.store_lane(lane, part.target, &points) };
                 }
-                if WRITE {
+                if M::WRITE {
                     for r in 0..R {
-                        if !MOMENTUM {
+                        if !M::MOMENTUM {
                             lambda[r].0[lane] = multipliers[r];
-                        } else if READ {
+                        } else if M::READ {
                             let last = now[r] - part.before[i][r].0[lane];
                             let change =
                                 (multipliers[r] - now[r]) * part.blend.rate + last * part.blend.momentum;

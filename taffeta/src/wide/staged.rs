@@ -7,7 +7,7 @@
 
 use fearless_simd::{f32x8, prelude::*};
 
-use super::pass::Part;
+use super::pass::{Mode, Part};
 use super::{F8, Kernel, Layout, Transpose};
 use crate::lanes::{Point, V3};
 use crate::par::Shared;
@@ -19,25 +19,16 @@ use crate::par::Shared;
 /// No other thread touches the cells of the operations, which are in bounds; no two operations share any, so that they may be
 /// loaded before others are stored.
 #[inline(always)]
-pub(super) unsafe fn staged<
-    S,
-    O,
-    K,
-    const N: usize,
-    const P: usize,
-    const R: usize,
-    const READ: bool,
-    const WRITE: bool,
-    const JACOBI: bool,
-    const MOMENTUM: bool,
->(
+pub(super) unsafe fn staged<S, O, K, M, const N: usize, const P: usize, const R: usize>(
     simd: S,
     part: &mut Part<'_, O, N, P, R>,
     kernel: K,
+    _: M,
 ) where
     S: Transpose,
     O: Layout<N>,
     K: Kernel<N, P, R>,
+    M: Mode,
 {
     let (ops, set, state, params) = (part.ops, part.set, part.state, part.params);
     // Beyond the last operation, it is loaded and begun again for nothing.
@@ -49,21 +40,21 @@ pub(super) unsafe fn staged<
     for done in 0..ops.len() {
         let i = part.next(done);
         let mut multipliers = [f32x8::splat(simd, 0.0); R];
-        if READ {
+        if M::READ {
             for r in 0..R {
                 multipliers[r] = f32x8::simd_from(simd, part.lambda[i][r].0);
             }
         }
         let old = multipliers;
         let now = values(simd, params, set[i]);
-        let mut moves = if READ || WRITE {
+        let mut moves = if M::READ || M::WRITE {
             kernel.finish::<_, false>(&points, &now, begun, &mut multipliers)
         } else {
             kernel.finish::<_, true>(&points, &now, begun, &mut multipliers)
         };
         begun = kernel.begin(&next, &values(simd, params, set[part.after((done + 1).min(last))]));
         for n in 0..N {
-            let p = if JACOBI { moves[n] } else { points[n].p + moves[n] };
+            let p = if M::JACOBI { moves[n] } else { points[n].p + moves[n] };
             moves[n] = V3 { x: simd.settle(p.x), y: simd.settle(p.y), z: simd.settle(p.z) };
         }
         begun = [simd.settle(begun[0]), simd.settle(begun[1])];
@@ -72,22 +63,16 @@ pub(super) unsafe fn staged<
         let after = unsafe { load(simd, &ops[part.after((done + 2).min(last))], state) };
         // SAFETY: passed on.
         unsafe {
-            if JACOBI {
+            if M::JACOBI {
                 ops[i].add(part.target, &moves);
             } else {
                 (0..N).for_each(|n| points[n].p = moves[n]);
                 ops[i].store(state, &points);
             }
         }
-        if WRITE && MOMENTUM {
-            part.blend.remember::<_, R, READ>(
-                simd,
-                old,
-                multipliers,
-                &mut part.lambda[i],
-                &mut part.before[i],
-            );
-        } else if WRITE {
+        if M::WRITE && M::MOMENTUM {
+            part.blend.remember::<_, R, M>(simd, old, multipliers, &mut part.lambda[i], &mut part.before[i]);
+        } else if M::WRITE {
             for r in 0..R {
                 part.lambda[i][r].0 = multipliers[r].into();
             }
