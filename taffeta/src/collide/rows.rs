@@ -45,6 +45,8 @@ pub(super) const SOFT: f32 = 0.3;
 pub(super) const FIRM: f32 = 0.05;
 /// ζ: the part of the multipliers of soft contacts that the next substep begins with.
 const KEPT: f32 = 0.9;
+/// So many contacts are put into halves for two threads.
+const ENOUGH: usize = 600;
 /// Keeps 0/0 away where all four particles are held.
 const TINY: f32 = 1e-20;
 /// The same where nothing slips, (kg m)². Friction of thin cloth in short substeps is about 10⁻⁹ kg m.
@@ -125,6 +127,7 @@ impl Rows {
         piled: bool,
     ) {
         let Rows { sweep, marks, painter, sorted, last, before, .. } = self;
+        let halves = team.count() > 1 && !piled && rows.len() >= ENOUGH;
         let pushed = std::mem::take(&mut self.soft);
         let any_soft = &mut self.soft;
         std::mem::swap(sorted, &mut last.sorted);
@@ -138,7 +141,7 @@ impl Rows {
         let paint = || {
             sorted.clear();
             sorted.resize(rows.len(), Row { particles: [0; 4], params: [f32::INFINITY; PARAMS] });
-            painter.paint(rows, piled, |place, row| {
+            painter.paint(rows, piled, halves, |place, row| {
                 let ([a, b, c, d], [x, y, z]) = (row.weights, row.normal);
                 let softness = softness(row);
                 *any_soft |= softness > 0.0;
@@ -148,6 +151,9 @@ impl Rows {
         };
         team.both(paint, remember);
         refill_gathered(sweep, marks, sorted, painter.groups(), self.particles);
+        if let Some(places) = painter.places(LANES) {
+            sweep.place(places);
+        }
         sweep.arrange(team);
         sweep.list_places(before.places());
         before.give(team, sorted, painter.groups(), sweep.multipliers_mut());
