@@ -35,7 +35,7 @@ pub fn dot(a: &[DVec3], b: &[DVec3]) -> f64 {
 pub struct Solved {
     /// Iterations made.
     pub iterations: u32,
-    /// Whether the matrix turned out to be not positive definite; then the result is of no use.
+    /// Whether the matrix turned out to be not positive definite; then the result is as far as it was found by then, and still leads downhill.
     pub indefinite: bool,
 }
 
