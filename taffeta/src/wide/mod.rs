@@ -360,59 +360,23 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         keep: Keep,
         colors: usize,
     ) {
-        let state = Shared::new(state);
+        let state = &Shared::new(state);
+        let over = Over { level, state, target: state, kernel, blend: Blend::PLAIN, colors };
         if K::KEEPS {
-            let blend = Blend::PLAIN;
             match (keep.read, keep.write) {
                 (false, true) => {
-                    return self.pass(
-                        Doing::<false, true, false, false>,
-                        team,
-                        level,
-                        &state,
-                        &state,
-                        kernel,
-                        blend,
-                        colors,
-                    );
+                    return self.pass(Doing::<false, true, false, false>, team, over);
                 }
                 (true, true) => {
-                    return self.pass(
-                        Doing::<true, true, false, false>,
-                        team,
-                        level,
-                        &state,
-                        &state,
-                        kernel,
-                        blend,
-                        colors,
-                    );
+                    return self.pass(Doing::<true, true, false, false>, team, over);
                 }
                 (true, false) => {
-                    return self.pass(
-                        Doing::<true, false, false, false>,
-                        team,
-                        level,
-                        &state,
-                        &state,
-                        kernel,
-                        blend,
-                        colors,
-                    );
+                    return self.pass(Doing::<true, false, false, false>, team, over);
                 }
                 (false, false) => {}
             }
         }
-        self.pass(
-            Doing::<false, false, false, false>,
-            team,
-            level,
-            &state,
-            &state,
-            kernel,
-            Blend::PLAIN,
-            colors,
-        )
+        self.pass(Doing::<false, false, false, false>, team, over)
     }
 
     /// Adds the corrections of all constraints to `sums`, each computed from `state` as it is (Jacobi). Multipliers that are kept
@@ -426,96 +390,34 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
         kernel: K,
         blend: Blend,
     ) {
-        let (state, sums) = (Shared::new(state), Shared::new(sums));
+        let (state, sums) = (&Shared::new(state), &Shared::new(sums));
+        let over = Over { level, state, target: sums, kernel, blend, colors: ALL_COLORS };
         if K::KEEPS {
             let momentum = blend != Blend { keep: blend.keep, ..Blend::PLAIN };
             match (blend.keep.read, blend.keep.write, momentum) {
                 (false, true, false) => {
-                    return self.pass(
-                        Doing::<false, true, true, false>,
-                        team,
-                        level,
-                        &state,
-                        &sums,
-                        kernel,
-                        blend,
-                        ALL_COLORS,
-                    );
+                    return self.pass(Doing::<false, true, true, false>, team, over);
                 }
                 (false, true, true) => {
-                    return self.pass(
-                        Doing::<false, true, true, true>,
-                        team,
-                        level,
-                        &state,
-                        &sums,
-                        kernel,
-                        blend,
-                        ALL_COLORS,
-                    );
+                    return self.pass(Doing::<false, true, true, true>, team, over);
                 }
                 (true, true, false) => {
-                    return self.pass(
-                        Doing::<true, true, true, false>,
-                        team,
-                        level,
-                        &state,
-                        &sums,
-                        kernel,
-                        blend,
-                        ALL_COLORS,
-                    );
+                    return self.pass(Doing::<true, true, true, false>, team, over);
                 }
                 (true, true, true) => {
-                    return self.pass(
-                        Doing::<true, true, true, true>,
-                        team,
-                        level,
-                        &state,
-                        &sums,
-                        kernel,
-                        blend,
-                        ALL_COLORS,
-                    );
+                    return self.pass(Doing::<true, true, true, true>, team, over);
                 }
                 (true, false, _) => {
-                    return self.pass(
-                        Doing::<true, false, true, false>,
-                        team,
-                        level,
-                        &state,
-                        &sums,
-                        kernel,
-                        blend,
-                        ALL_COLORS,
-                    );
+                    return self.pass(Doing::<true, false, true, false>, team, over);
                 }
                 (false, false, _) => {}
             }
         }
-        self.pass(
-            Doing::<false, false, true, false>,
-            team,
-            level,
-            &state,
-            &sums,
-            kernel,
-            Blend::PLAIN,
-            ALL_COLORS,
-        )
+        self.pass(Doing::<false, false, true, false>, team, over)
     }
 
-    fn pass<K: Kernel<N, P, R>, M: Mode>(
-        &mut self,
-        mode: M,
-        team: &mut Team,
-        level: SimdLevel,
-        state: &Shared<'_, O::Item>,
-        target: &Shared<'_, O::Item>,
-        kernel: K,
-        blend: Blend,
-        first: usize,
-    ) {
+    fn pass<K: Kernel<N, P, R>, M: Mode>(&mut self, mode: M, team: &mut Team, over: Over<'_, O::Item, K>) {
+        let Over { level, state, target, kernel, blend, colors: first } = over;
         // A state may have more, which is then left alone.
         assert!(state.len() >= self.items && target.len() >= self.items);
         if self.ops.is_empty() {
@@ -548,6 +450,18 @@ impl<O: Layout<N>, const N: usize, const P: usize, const R: usize> Sweep<O, N, P
             std::mem::swap(&mut self.lambda, &mut self.before);
         }
     }
+}
+
+/// What a pass goes over, and how.
+struct Over<'a, I, K> {
+    level: SimdLevel,
+    state: &'a Shared<'a, I>,
+    /// The state itself, or the sums of a Jacobi pass.
+    target: &'a Shared<'a, I>,
+    kernel: K,
+    blend: Blend,
+    /// Only so many of the first.
+    colors: usize,
 }
 
 /// What a pass does with the multipliers. Of the iterations of a substep the first need not read them, since they are zero, and the
