@@ -19,6 +19,9 @@
 //! from the origin to 6·10⁻⁸ m, which shakes a spring of 3,000 N/m by 2·10⁻⁴ N. So the force that is left at the
 //! positions as others see them is larger than the one that was reached.
 //!
+//! It starts where g is no more than at x₀, where everything was, and g only falls. So however few iterations are made, E(x) ≤ g(x₀) = E(x₀) + ½ (y − x₀)ᵀ M (y − x₀)/h²: no more
+//! elastic energy comes of a substep than there was energy to begin with. From the prediction alone, which may be far off where cloth is held back, two iterations made more and more of it.
+//!
 //! Contact is a stiff penalty on the planes that touch the colliders; they are taken anew in each iteration. Planes that a step would
 //! go beyond count as felt when the step is computed, as in active-set methods: else the line search would stop at one after another.
 //! What penetration is left is projected out at the end.
@@ -93,14 +96,22 @@ impl Newton {
         }
     }
 
-    /// Starts from the prediction moved as the last substep moved it: forces change little from one to the next.
-    fn start(&mut self, h: f64) {
+    /// Starts from the prediction moved as the last substep moved it, since forces change little from one to the next; or from where everything was, if g is less there.
+    fn start(&mut self, substep: &mut Substep<'_>) {
+        let h = substep.h as f64;
         let scale = if self.last_h > 0.0 { (h / self.last_h).powi(2) } else { 0.0 };
         for (i, y) in self.objective.prediction().iter().enumerate() {
-            let moved = if self.objective.is_free(i) { self.last[i] * scale } else { DVec3::ZERO };
-            self.x[i] = *y + moved;
+            let free = self.objective.is_free(i);
+            self.x[i] = *y + if free { self.last[i] * scale } else { DVec3::ZERO };
+            self.trial[i] = if free { Vec3::from(substep.start[i].p).as_dvec3() } else { *y };
         }
         self.last_h = h;
+        let mut value = |x: &[DVec3]| {
+            self.objective.evaluate(substep.team, x, Wanted::Nothing, &mut self.gradient)
+        };
+        if value(&self.trial) < value(&self.x) {
+            std::mem::swap(&mut self.x, &mut self.trial);
+        }
     }
 
     /// Solves H p = `downhill` for the direction.
@@ -139,9 +150,8 @@ fn largest(gradient: &[DVec3]) -> f64 {
 
 impl Method for Newton {
     fn solve(&mut self, substep: &mut Substep<'_>) {
-        let h = substep.h as f64;
         self.objective.begin(substep.x, substep.h);
-        self.start(h);
+        self.start(substep);
         let collide = substep.touching();
         let mut value = f64::INFINITY;
         let mut convergence = Convergence::default();
