@@ -164,7 +164,7 @@ impl Report {
                 "lost": self.work.lost,
                 "stopped": self.work.stopped,
                 "late": self.work.late,
-                "forced": self.work.forced,
+                "dented": self.work.dented,
             },
             "penetrating_vertices": sim.penetrating_vertices(),
             "intersecting_pairs": sim.intersecting_pairs(),

@@ -21,7 +21,7 @@ fn the_json_has_every_key_of_the_contract() {
         stages_ms.animate stages_ms.predict stages_ms.solve stages_ms.contact stages_ms.friction \
         stages_ms.velocity stages_ms.finish strain.max strain.mean strain.worst spring_change_rate \
         residual.h residual.log_strain energy.kinetic energy.elastic energy.potential \
-        contacts layers.detections layers.lost layers.forced penetrating_vertices intersecting_pairs";
+        contacts layers.detections layers.lost layers.dented penetrating_vertices intersecting_pairs";
     let at = |path: &str| path.split('.').fold(&value, |value, key| &value[key]);
     for path in numbers.split_whitespace() {
         assert!(at(path).is_number(), "{path} is {}", at(path));

@@ -388,7 +388,11 @@ impl Simulation {
         if let Some(layers) = layers {
             let gravity = params.gravity.into();
             let mut now = Moment { model, bodies, contacts, h, gravity, team, level: *level, clock };
-            layers.finish(&mut now, &mut state.start, &mut state.x);
+            if layers.finish(&mut now, &mut state.start, &mut state.x) {
+                for mesh in &model.collider_meshes {
+                    bodies[mesh.collider].dent(&state.x[mesh.vertices.clone()]);
+                }
+            }
         }
     }
 

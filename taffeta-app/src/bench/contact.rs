@@ -51,8 +51,8 @@ struct Entry {
     crossings: usize,
     /// The most vertices inside a collider, likewise.
     inside: usize,
-    /// Pins and vertices of colliders that had no room left and went on.
-    forced: usize,
+    /// Vertices of colliders that jammed cloth kept from where they should be, in all substeps.
+    dented: usize,
     /// Speed of the fastest vertex at the end, m/s.
     fastest: f32,
     /// Mean time of a frame, ms.
@@ -113,7 +113,7 @@ pub fn run(options: &Options) -> Result<(), Fault> {
         "frames",
         "crossings",
         "inside",
-        "forced",
+        "dented",
         "fastest",
         "ms",
         "worst",
@@ -200,7 +200,7 @@ fn cells(e: &Entry) -> [String; NUMBERS + Stage::ALL.len()] {
         e.frames.to_string(),
         e.crossings.to_string(),
         e.inside.to_string(),
-        e.forced.to_string(),
+        e.dented.to_string(),
         format!("{:.4}", e.fastest),
         format!("{:.2}", e.frame_ms),
         format!("{:.2}", e.worst_ms),
@@ -228,7 +228,7 @@ fn measure(case: &Case) -> Result<Entry, Fault> {
         frames: 0,
         crossings: 0,
         inside: 0,
-        forced: 0,
+        dented: 0,
         fastest: 0.0,
         frame_ms: 0.0,
         worst_ms: 0.0,
@@ -243,7 +243,7 @@ fn measure(case: &Case) -> Result<Entry, Fault> {
         let whole: f64 = spent.iter().sum();
         entry.frame_ms += whole;
         entry.worst_ms = entry.worst_ms.max(whole);
-        entry.forced += report.work.forced;
+        entry.dented += report.work.dented;
         let stopped = interrupt::stopped();
         if frame % EVERY == 0 || frame == wanted || stopped {
             entry.crossings = entry.crossings.max(sim.intersecting_pairs());

@@ -6,7 +6,7 @@
 //! 3. [`finish`](Barrier::finish): whatever is outside of its ball is put back onto it; then look again, and go on from there, until all have arrived or
 //!    are stopped by a contact. So a vertex that is merely fast arrives where it wanted to, to the bit.
 //!
-//! Vertices of colliders and pins are under the same rule, since a bound that they break is none; but they have to arrive.
+//! Vertices of colliders and pins are under the same rule, since a bound that they break is none. They are given far more time to arrive; if cloth is jammed, they are late.
 
 use glam::Vec3;
 
@@ -45,8 +45,10 @@ const INSIDE: f32 = 1e-5;
 const INSIDE_ROUNDS: u32 = 20;
 /// How often contacts are gone through after each detection beyond [`TOUCH_ROUNDS`], while colliders and pins have not arrived.
 const LATE_PASSES: u32 = 10;
-/// The same while colliders and pins have not arrived. After that pins are late, as they are in life if a cloth is jammed.
+/// The same while colliders and pins have not arrived. After that they are late, as they are in life if a cloth is jammed.
 const MOVER_ROUNDS: u32 = 200;
+/// The same if they were late in the substep before: what is jammed seldom comes free by trying again.
+const JAMMED_ROUNDS: u32 = 20;
 /// The reach of a detection is this many times the largest gap at least, and this part of the mean edge at most, unless that is less. With the
 /// margin it stays below 0.61 edges, where a flat cloth of right-angled triangles has no pairs.
 const LEAST_REACH: f32 = 1.4;
@@ -103,8 +105,8 @@ pub struct Work {
     pub stopped: u32,
     /// Pins that could not be where they should, in all substeps.
     pub late: usize,
-    /// Vertices of colliders that went on though there was no room left: crossings are possible.
-    pub forced: usize,
+    /// Vertices of colliders that could not be where they should, in all substeps: cloth is jammed there, and dents them.
+    pub dented: usize,
 }
 
 /// Counts are added; rows and colours are those of the last.
@@ -119,7 +121,7 @@ impl std::ops::AddAssign for Work {
             lost: self.lost + more.lost,
             stopped: self.stopped + more.stopped,
             late: self.late + more.late,
-            forced: self.forced + more.forced,
+            dented: self.dented + more.dented,
         };
     }
 }
@@ -145,6 +147,8 @@ pub struct Barrier {
     ready: bool,
     /// Substeps since then in which a vertex was stopped short.
     held: u32,
+    /// Whether colliders or pins were late in the last substep.
+    jammed: bool,
     /// Where each vertex is expected to go in a substep, m, and for how many.
     ways: Vec<Particle>,
     steps: f32,
@@ -185,6 +189,7 @@ impl Barrier {
             begun: false,
             ready: false,
             held: 0,
+            jammed: false,
             ways: Vec::new(),
             steps: 1.0,
             items: model.items() - PADDING,
@@ -336,11 +341,12 @@ impl Barrier {
         }
     }
 
-    /// Brings everything where it may be; `x` is where it would like to.
-    pub fn finish(&mut self, now: &mut Moment<'_>, start: &mut [Particle], x: &mut [Particle]) {
+    /// Brings everything where it may be; `x` is where it would like to. Says whether vertices of colliders are late.
+    pub fn finish(&mut self, now: &mut Moment<'_>, start: &mut [Particle], x: &mut [Particle]) -> bool {
         if !self.bounded {
-            return;
+            return false;
         }
+        let mover_rounds = if std::mem::take(&mut self.jammed) { JAMMED_ROUNDS } else { MOVER_ROUNDS };
         let (mut round, mut pushed) = (0, self.touching() && self.rows.pushed());
         loop {
             let mut clamped = self.clamp(now, start, x, round > 0);
@@ -348,13 +354,13 @@ impl Barrier {
                 clamped = self.plan_again(now, start, x);
             }
             if clamped.outside == 0 {
-                return;
+                return false;
             }
             let left = self.left(now.model.particles(), x);
             let long = if self.piled() { LONG_IN_PILES } else { LONG };
             let many = left.free as f32 > MANY * now.model.particles() as f32;
             let rounds = match left {
-                Left { colliders: 1.., .. } | Left { pins: 1.., .. } => MOVER_ROUNDS,
+                Left { colliders: 1.., .. } | Left { pins: 1.., .. } => mover_rounds,
                 _ if clamped.inside > 0 => INSIDE_ROUNDS,
                 _ if !self.touching() => ROUNDS,
                 _ if !pushed && !self.pressing(x) => TOUCH_ROUNDS,
@@ -365,12 +371,13 @@ impl Barrier {
             if round >= rounds {
                 self.work.stopped += 1;
                 self.work.late += left.pins;
-                self.work.forced += self.want(x, now.model.particles());
+                self.work.dented += left.colliders;
+                self.jammed = left.pins + left.colliders > 0;
                 self.held += 1;
                 // They have no room left where they are.
                 let most = MANY * now.model.particles() as f32;
                 self.ready = clamped.outside as f32 <= most && left.colliders == 0;
-                return;
+                return left.colliders > 0;
             }
             round += 1;
             self.detect(now, x, &self.settings.clone(), true);
@@ -395,7 +402,7 @@ impl Barrier {
     /// stay, cloth would stand still in the air wherever a fold of it closes. If that is no good either, there is no plan.
     fn plan_again(&mut self, now: &mut Moment<'_>, start: &[Particle], x: &mut [Particle]) -> Clamped {
         self.work.lost += 1;
-        self.want(x, 0);
+        self.want_if(x, |_, _| true);
         self.ways.clear();
         for (v, ((start, x), wanted)) in start.iter().zip(&*x).zip(self.detector.wanted()).enumerate() {
             let stays = wanted.w == LOST || self.detector.walled(v);
@@ -408,7 +415,7 @@ impl Barrier {
         if clamped.lost == 0 || !self.detector.moving() {
             return clamped;
         }
-        self.want(x, 0);
+        self.want_if(x, |_, _| true);
         self.detect(now, start, &settings, false);
         self.clamp(now, start, x, true)
     }
@@ -450,21 +457,13 @@ impl Barrier {
         all.filter(|(_, wanted)| wanted.w > 0.0)
     }
 
-    /// Puts those of the vertices from `first` on that have not arrived where they wanted to go; says how many.
-    fn want(&self, x: &mut [Particle], first: usize) -> usize {
-        self.want_if(x, |v, _| v >= first)
-    }
-
-    /// The same of those that are `chosen`.
-    fn want_if(&self, x: &mut [Particle], chosen: impl Fn(usize, &Particle) -> bool) -> usize {
-        let mut count = 0;
+    /// Puts those of the vertices that have not arrived, and are `chosen`, where they wanted to go.
+    fn want_if(&self, x: &mut [Particle], chosen: impl Fn(usize, &Particle) -> bool) {
         for (v, wanted) in self.not_arrived() {
             if chosen(v, &x[v]) {
                 x[v].p = wanted.p;
-                count += 1;
             }
         }
-        count
     }
 
     /// Moves what has not arrived, and would go into a collider, to its surface.

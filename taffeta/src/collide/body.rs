@@ -9,6 +9,7 @@ use crate::error::BuildError;
 use crate::lanes::{LANES, Lane, Lanes, V3};
 use crate::motion::Motion;
 use crate::scene::{self, ColliderShape};
+use crate::wide::Particle;
 
 /// Where a collider is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,6 +89,8 @@ pub struct Body {
     frame: Frame,
     /// Whether it moved in this substep.
     moved: bool,
+    /// Whether its surface could not be where it should.
+    dented: bool,
     start: Pose,
     motion: Motion,
     /// Set while the program moves it instead of its script.
@@ -153,6 +156,7 @@ impl Body {
             baked,
             frame: Frame::new(&start, &start),
             moved: false,
+            dented: false,
             start,
             motion: c.motion.clone(),
             driven: None,
@@ -205,9 +209,16 @@ impl Body {
             self.frame = Frame::new(&self.pose, &self.before);
             self.moved = moves;
         }
-        if moves || self.surface.as_ref().is_some_and(|surface| surface.deforms()) {
+        let dented = std::mem::take(&mut self.dented);
+        if moves || dented || self.surface.as_ref().is_some_and(|surface| surface.deforms()) {
             self.place_points(t);
         }
+    }
+
+    /// Leaves the vertices of its surface where jammed cloth has stopped them, until the next substep.
+    pub fn dent(&mut self, vertices: &[Particle]) {
+        self.points.iter_mut().zip(vertices).for_each(|(point, vertex)| *point = vertex.p.into());
+        self.dented = true;
     }
 
     /// Hands the collider to the program: it moves to `goal` over the next frame, and stays until told again.

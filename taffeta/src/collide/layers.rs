@@ -154,11 +154,9 @@ impl Layers {
         }
     }
 
-    /// Brings everything where it may be.
-    pub fn finish(&mut self, now: &mut Moment<'_>, start: &mut [Particle], x: &mut [Particle]) {
-        if let Some(barrier) = &mut self.barrier {
-            barrier.finish(now, start, x);
-        }
+    /// Brings everything where it may be; says whether vertices of colliders are late.
+    pub fn finish(&mut self, now: &mut Moment<'_>, start: &mut [Particle], x: &mut [Particle]) -> bool {
+        self.barrier.as_mut().is_some_and(|barrier| barrier.finish(now, start, x))
     }
 }
 

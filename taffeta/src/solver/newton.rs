@@ -106,9 +106,8 @@ impl Newton {
             self.trial[i] = if free { Vec3::from(substep.start[i].p).as_dvec3() } else { *y };
         }
         self.last_h = h;
-        let mut value = |x: &[DVec3]| {
-            self.objective.evaluate(substep.team, x, Wanted::Nothing, &mut self.gradient)
-        };
+        let mut value =
+            |x: &[DVec3]| self.objective.evaluate(substep.team, x, Wanted::Nothing, &mut self.gradient);
         if value(&self.trial) < value(&self.x) {
             std::mem::swap(&mut self.x, &mut self.trial);
         }
