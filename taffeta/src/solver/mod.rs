@@ -1,6 +1,7 @@
 //! Methods: one file each, behind one trait.
 
 mod assembly;
+mod caution;
 mod chebyshev;
 mod elements;
 mod explicit;

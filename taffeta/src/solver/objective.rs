@@ -357,6 +357,20 @@ impl Objective {
         kept + springs + elements
     }
 
+    /// What each particle has of g at the `x` of the last evaluation, J: its own part, and an equal one of all that it takes part in.
+    pub fn shares(&self, team: &mut Team, shares: &mut [f64]) {
+        team.for_each_chunk(shares, GRAIN, |first, shares| {
+            for (k, share) in shares.iter_mut().enumerate() {
+                let i = first + k;
+                let springs = self.at.row(i).iter().map(|&(_, s)| (s & !FIRST) as usize);
+                let springs: f64 = springs.map(|s| self.pulls[s].energy / self.springs[s].bearers()).sum();
+                let elements = self.in_elements.row(i).iter().map(|&(e, _)| e as usize);
+                let part = |e: usize| self.responses[e].energy / self.elements[e].particles().len() as f64;
+                *share = self.energies[i] + springs + elements.map(part).sum::<f64>();
+            }
+        });
+    }
+
     /// ‖∇g‖ (N) at `x`, without what the contacts can balance.
     pub fn residual(&mut self, team: &mut Team, bodies: &[Body], contacts: &Contacts, x: &[Particle]) -> f64 {
         let [mut at, mut gradient] = std::mem::take(&mut self.measured);
@@ -486,6 +500,11 @@ impl Objective {
 }
 
 impl Spring {
+    /// Of how many particles its energy is: an anchor is held.
+    fn bearers(&self) -> f64 {
+        if self.tether { 1.0 } else { 2.0 }
+    }
+
     #[inline(always)]
     fn respond(&self, x: &[DVec3], wanted: Wanted) -> (Pull, Curvature) {
         let d = x[self.ends[0] as usize] - x[self.ends[1] as usize];

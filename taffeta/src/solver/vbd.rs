@@ -8,6 +8,8 @@
 //! vertices). Chen, Liu, Yuksel, Kim, *Vertex block descent*, 2024, with their start of the iteration (`warm.rs`). Each
 //! vertex does its own work in its own order, so results do not depend on threads.
 //!
+//! Where few iterations would leave more energy than there was, vertices start nearer to where they were (`caution.rs`): then the cloth moves as if through honey, but does not crumple.
+//!
 //! Contact is part of a vertex's problem: if its minimum is beyond a collider, it takes the best place on the plane that
 //! touches it, xᵢ + μ Hᵢ⁻¹ n. What friction needs is the push s, the part that colliders have in the way x − y from the prediction. A step keeps of it what it keeps of
 //! the way, along n:
@@ -21,6 +23,7 @@
 
 use glam::{DVec3, Vec3};
 
+use super::caution::Caution;
 use super::objective::Objective;
 use super::{Method, Substep, WarmStart};
 use crate::collide::{Body, Contact};
@@ -43,6 +46,7 @@ pub struct Vbd {
     moves: Vec<(DVec3, Contact)>,
     y: Vec<Particle>,
     warm: WarmStart,
+    caution: Caution,
 }
 
 impl Vbd {
@@ -68,6 +72,7 @@ impl Vbd {
         model.cloths.iter().for_each(|cloth| margin[cloth.vertices.clone()].fill(cloth.margin));
         let items = model.items();
         Vbd {
+            caution: Caution::new(neighbors),
             objective,
             order: lists.concat(),
             colors,
@@ -122,6 +127,7 @@ impl Method for Vbd {
         for (x, particle) in self.x.iter_mut().zip(substep.x.iter()) {
             *x = Vec3::from(particle.p).as_dvec3();
         }
+        self.caution.temper(&mut self.objective, substep, &mut self.x);
         let Vbd { objective, order, colors, margin, x, moves, .. } = self;
         moves.iter_mut().for_each(|(_, contact)| *contact = Contact::default());
         for _ in 0..substep.iterations {
