@@ -3,14 +3,14 @@
 //! Few iterations leave a good part of the error that they start with. The prediction y knows nothing of stiff springs, so that E(y) may be far more than all the energy there was; where
 //! iterations do not get rid of it, the cloth takes it along into the next substep, and crumples.
 //!
-//! g(x) = 1/(2h²) (x − y)ᵀ M (x − y) + E(x) is, at x₀ where everything was, all the energy that there is to begin with. So each vertex starts as far on its way d from x₀ to the
-//! guess as g, or what of it is around the vertex, is no more than at x₀:
+//! So each vertex starts as far on its way d from x₀, where it was, to the guess as leaves no more elastic and kinetic energy around it than there was:
 //!
 //! ```text
-//! x = x₀ + θ d,   θ = min(1, −s/c),   s = Σ ∇g(x₀)·d,   c = Σ g(x₀ + d) − g(x₀) − ∇g(x₀)·d
+//! x = x₀ + θ d,   E(x₀ + θ d) + θ² T ≤ E(x₀) + T,   T = 1/(2h²) dᵀ M d
 //! ```
 //!
-//! with g taken for a parabola along the way. The sums are over the vertices around, with weights that fall off smoothly. Over all of them, a cloth would stand still in the air wherever a part of it is caught.
+//! E is taken for a parabola along the way: with e = Σ ∇E(x₀)·d and c = T + Σ E(x₀ + d) − E(x₀) − e, θ is the root of c θ² + e θ = T, or 1 if that is less. The
+//! sums are over the vertices around, with weights that fall off smoothly. Over all of them, a cloth would stand still in the air wherever a part of it is caught.
 
 use glam::{DVec3, Vec3};
 
@@ -20,7 +20,7 @@ use crate::linalg::Rows;
 
 /// Particles handed to a thread at a time.
 const GRAIN: usize = 64;
-/// How often sums are spread to the neighbours: over some two edges. With four times as many a cloth over a ball has more than twice the elastic energy, with a quarter it falls as in honey.
+/// How often sums are spread to the neighbours: over some two edges.
 const SPREAD: u32 = 8;
 
 /// See the module.
@@ -31,8 +31,8 @@ pub struct Caution {
     gradient: Vec<DVec3>,
     /// g around each particle, J.
     share: Vec<f64>,
-    /// s and c of each particle, J, and a second set to spread them.
-    sums: [Vec<[f64; 2]>; 2],
+    /// T, e and c of each particle, J, and a second set to spread them.
+    sums: [Vec<[f64; 3]>; 2],
 }
 
 impl Caution {
@@ -44,7 +44,7 @@ impl Caution {
             before: vec![DVec3::ZERO; n],
             gradient: vec![DVec3::ZERO; n],
             share: vec![0.0; n],
-            sums: [vec![[0.0; 2]; n], vec![[0.0; 2]; n]],
+            sums: [vec![[0.0; 3]; n], vec![[0.0; 3]; n]],
         }
     }
 
@@ -58,12 +58,15 @@ impl Caution {
         objective.evaluate(team, before, Wanted::Nothing, gradient);
         objective.shares(team, share);
         for (i, sums) in sums.iter_mut().enumerate() {
-            *sums = [gradient[i].dot(x[i] - before[i]), -share[i]];
+            let (d, inertia) = (x[i] - before[i], objective.inertia(i));
+            let slope = gradient[i].dot(d);
+            let pull = (before[i] - objective.prediction()[i]) * inertia;
+            *sums = [0.5 * inertia * d.length_squared(), slope - pull.dot(d), -share[i] - slope];
         }
         objective.evaluate(team, x, Wanted::Nothing, gradient);
         objective.shares(team, share);
         for (sums, share) in sums.iter_mut().zip(share) {
-            sums[1] += *share - sums[0];
+            sums[2] += *share;
         }
         for _ in 0..SPREAD {
             let from = &sums[..];
@@ -72,16 +75,18 @@ impl Caution {
                     let own = from[first + k];
                     let row = neighbors.row(first + k);
                     let share = 0.5 / row.len().max(1) as f64;
-                    let all = row.iter().map(|&j| from[j as usize]);
-                    *spread = all.fold(own.map(|v| 0.5 * v), |[a, b], [s, c]| [a + share * s, b + share * c]);
+                    let sum = |k: usize| row.iter().map(|&j| from[j as usize][k]).sum::<f64>();
+                    *spread = [0, 1, 2].map(|k| 0.5 * own[k] + share * sum(k));
                 }
             });
             std::mem::swap(sums, spread);
         }
-        for (i, &[s, c]) in sums.iter().enumerate() {
-            if s + c > 0.0 {
-                let part = if c > 0.0 { (-s / c).clamp(0.0, 1.0) } else { 0.0 };
-                x[i] = before[i] + (x[i] - before[i]) * part;
+        for (i, &[t, e, c]) in sums.iter().enumerate() {
+            if c + e > t {
+                let root = (e * e + 4.0 * c * t).max(0.0).sqrt();
+                // The same root, without a difference where e is positive.
+                let part = if e > 0.0 { 2.0 * t / (e + root) } else { (root - e) / (2.0 * c) };
+                x[i] = before[i] + (x[i] - before[i]) * part.clamp(0.0, 1.0);
             }
         }
     }
