@@ -216,7 +216,7 @@ fn the_bits_do_not_depend_on_threads_or_instructions() {
         scene.cloth.push(mesh);
         scene.simulation.substeps = 2;
         scene.simulation.iterations = 5;
-        scene.collider.push(Collider { radius: 0.3, position: [0.1, -0.32, 0.0], ..Collider::default() });
+        scene.collider.push(Collider { radius: 0.3, position: [0.1, -0.31, 0.0], ..Collider::default() });
         let hash = |threads: usize, level: SimdLevel| {
             let mut sim = Simulation::new(&scene).unwrap();
             sim.set_threads(threads);

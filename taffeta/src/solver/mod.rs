@@ -92,6 +92,15 @@ impl Substep<'_> {
         self.contacts.project(self.team, self.level, self.model, self.bodies, self.x);
         self.clock.lap(Stage::Contact);
     }
+
+    /// Pushes layers apart alone, as part of an iteration of a method that deals with colliders by itself.
+    pub fn push_layers(&mut self) {
+        let Some(layers) = &mut self.layers else { return };
+        for pass in 0..layers.passes() {
+            layers.push(self.team, self.level, self.x, self.h, pass);
+        }
+        self.clock.lap(Stage::Contact);
+    }
 }
 
 /// A way to solve a substep.

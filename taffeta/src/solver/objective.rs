@@ -241,6 +241,11 @@ impl Objective {
         &self.y
     }
 
+    /// Moves the prediction of a particle by a way (m): that by which an impulse of this substep takes it further.
+    pub fn move_prediction(&mut self, i: usize, way: DVec3) {
+        self.y[i] += way;
+    }
+
     /// Whether particle `i` is free.
     #[inline(always)]
     pub fn is_free(&self, i: usize) -> bool {

@@ -18,6 +18,9 @@
 //!
 //! Where all has converged it is μ h²/m; before that μ has in it all the forces that are not balanced yet.
 //!
+//! Layers are pushed apart after each iteration, and the prediction y is moved along: a push is an impulse of this substep, and the next iteration weighs it against all other forces. So the pushes
+//! become the forces that layers need in the end; with pushes after the last iteration alone, whatever they bend is left to strike back in the next substep.
+//!
 //! Positions are double precision within a substep: vertices that are pulled from many sides balance differences of large
 //! forces.
 
@@ -130,7 +133,8 @@ impl Method for Vbd {
         self.caution.temper(&mut self.objective, substep, &mut self.x);
         let Vbd { objective, order, colors, margin, x, moves, .. } = self;
         moves.iter_mut().for_each(|(_, contact)| *contact = Contact::default());
-        for _ in 0..substep.iterations {
+        let touching = substep.layers.as_ref().is_some_and(|layers| layers.touching());
+        for iteration in 0..substep.iterations {
             for color in colors.windows(2) {
                 let order = &order[color[0]..color[1]];
                 let moves = &mut moves[color[0]..color[1]];
@@ -145,11 +149,23 @@ impl Method for Vbd {
                     x[i as usize] = goal.0;
                 }
             }
+            let last = iteration + 1 == substep.iterations;
+            if !(touching || last) {
+                continue;
+            }
+            for (x, particle) in x.iter().zip(substep.x.iter_mut()).filter(|(_, particle)| particle.w > 0.0) {
+                particle.p = x.as_vec3().into();
+            }
+            substep.clock.lap(Stage::Solve);
+            if !last {
+                substep.push_layers();
+                for (i, particle) in substep.x[..x.len()].iter().enumerate().filter(|(_, p)| p.w > 0.0) {
+                    let pushed = (Vec3::from(particle.p) - x[i].as_vec3()).as_dvec3();
+                    x[i] += pushed;
+                    objective.move_prediction(i, pushed);
+                }
+            }
         }
-        for (x, particle) in x.iter().zip(substep.x.iter_mut()).filter(|(_, particle)| particle.w > 0.0) {
-            particle.p = x.as_vec3().into();
-        }
-        substep.clock.lap(Stage::Solve);
         if substep.touching() {
             for (&i, (_, contact)) in order.iter().zip(moves.iter()) {
                 substep.contacts.set(i as usize, *contact);
@@ -161,6 +177,10 @@ impl Method for Vbd {
 
     fn colors(&self) -> usize {
         self.colors.len() - 1
+    }
+
+    fn keeps_pushes(&self) -> bool {
+        true
     }
 
     fn residual(&mut self, _: &mut [Particle], _: f32) -> Option<f64> {
