@@ -1,5 +1,7 @@
 //! Every scene of contact as it is written, or with another mesh or less work, by methods of four kinds, on one thread and on two: what crosses, and what the stages cost.
 
+use std::time::{Duration, Instant};
+
 use serde::Serialize;
 use taffeta::Simulation;
 use taffeta::scene::{Pair, Scene};
@@ -40,6 +42,8 @@ const FINE_ITERATIONS: u32 = 4;
 const THREADS: [usize; 2] = [1, 2];
 /// What crosses is counted in every so many frames, and at the end.
 const EVERY: u32 = 10;
+/// How often a long run says how far it is.
+const TELL: Duration = Duration::from_secs(10);
 
 /// One run.
 #[derive(Serialize)]
@@ -240,8 +244,13 @@ fn measure(case: &Case) -> Result<Entry, Fault> {
         stages_ms: [0.0; Stage::ALL.len()],
         failure: None,
     };
+    let mut told = Instant::now();
     for frame in 1..=wanted {
         let report = sim.step(written.simulation.dt);
+        if told.elapsed() > TELL {
+            mention(&format!("  frame {frame} of {wanted}"));
+            told = Instant::now();
+        }
         entry.frames = frame;
         let spent = report.stages.map(|stage| 1e3 * stage.as_secs_f64());
         entry.stages_ms.iter_mut().zip(spent).for_each(|(sum, ms)| *sum += ms);

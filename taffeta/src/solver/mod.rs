@@ -300,7 +300,7 @@ pub const METHODS: &[MethodInfo] = &[
         citation: "Chen, Liu, Yuksel, Kim 2024",
         kinds: ENERGIES,
         good_for: "unconditional stability at a fixed cost, heavy on light",
-        stable: "any dt; with few iterations cloth looks soft",
+        stable: "any dt; with few iterations cloth is heavily damped",
         build: |model, _| Ok(Box::new(vbd::Vbd::new(model))),
     },
     MethodInfo {
