@@ -15,18 +15,28 @@
 //!
 //! A tether is in A whether it is taut or slack, and the stiffer it is, the more it holds back what is slack. So tethers are
 //! light here, with k = m/h²: one that holds up its own vertex gives way by g h², less than 0.1 mm for substeps below 3 ms.
-//! A vertex that is too near to a collider is put back after each iteration; the force of that contact is what is
-//! left of ∇g along its normal.
+//!
+//! A vertex that a collider holds off cannot go along its normal n, and the force of that contact is what ∇g has along n. With P the projection that takes both away, such vertices and the cloth around
+//! them go by conjugate gradients, with P A⁻¹ P for a preconditioner and A for the Hessian:
+//!
+//! z = P A⁻¹ P ∇g,   d ← β P d − z with β = zᵀA d/dᵀA d,   x ← x + α d with α = −∇g·d/dᵀA d.
+//!
+//! They come to rest where P ∇g = 0. The plain step, with vertices put back after it, does not: it ends where A⁻¹ P ∇g is no more than what putting back undoes, and free vertices beside have forces left.
 
 use glam::{DVec3, Vec3};
 
 use super::objective::{Objective, Wanted};
 use super::{Method, Substep, WarmStart};
 use crate::collide::{Body, Contact};
-use crate::linalg::{Entry, Factor, Rows};
+use crate::linalg::{Entry, Factor, Rows, dot};
 use crate::model::Model;
 use crate::step::Stage;
 use crate::wide::Particle;
+
+/// A vertex that slides over a collider stays on it if it has come no further off than this, in margins: a round one falls away under it.
+const STAY: f32 = 1.5;
+/// Two colliders that hold a vertex count as one if the sine of the angle between their normals is less.
+const SAME: f64 = 0.05;
 
 /// The method.
 pub struct Pd {
@@ -43,8 +53,16 @@ pub struct Pd {
     margin: Vec<f32>,
     x: Vec<DVec3>,
     last: Vec<DVec3>,
+    /// P ∇g.
     gradient: Vec<DVec3>,
+    /// z.
+    descent: Vec<DVec3>,
+    /// d.
     direction: Vec<DVec3>,
+    /// A d.
+    stiff: Vec<DVec3>,
+    /// Vertices that colliders hold off, in order, with the normal; those of one vertex are orthogonal.
+    held: Vec<(u32, DVec3)>,
     y: Vec<Particle>,
     warm: WarmStart,
 }
@@ -78,7 +96,10 @@ impl Pd {
             x: zero(),
             last: zero(),
             gradient: zero(),
+            descent: zero(),
             direction: zero(),
+            stiff: zero(),
+            held: Vec::with_capacity(3 * n),
             y: vec![Particle::default(); model.items()],
             warm: WarmStart::new(model.items()),
         }
@@ -109,11 +130,16 @@ impl Pd {
         self.factorizations += 1;
     }
 
-    /// Puts vertices back that are too near to a collider.
+    /// Puts vertices back that are too near to a collider, and those that it holds off onto it.
     fn put_back(&mut self, bodies: &[Body]) {
+        let mut held = self.held.iter().peekable();
         for i in 0..self.x.len() {
+            let mut reach = self.margin[i];
+            while held.next_if(|(vertex, _)| *vertex == i as u32).is_some() {
+                reach = STAY * self.margin[i];
+            }
             for body in bodies.iter().filter(|_| self.objective.is_free(i)) {
-                if let Some((d, n)) = body.near(self.x[i].as_vec3(), self.margin[i]) {
+                if let Some((d, n)) = body.near(self.x[i].as_vec3(), reach) {
                     self.x[i] += n.as_dvec3() * (self.margin[i] - d) as f64;
                 }
             }
@@ -122,20 +148,56 @@ impl Pd {
 
     /// Contacts balance what of the gradient would bring a vertex into a collider: takes that part away, and tells of it.
     fn balance(&mut self, bodies: &[Body], mut tell: impl FnMut(usize, Contact)) {
+        self.held.clear();
         for i in 0..self.x.len() {
             for (b, body) in bodies.iter().enumerate().filter(|_| self.objective.is_free(i)) {
                 // Just put on the margin, give or take the rounding of single precision.
                 let Some((_, n)) = body.near(self.x[i].as_vec3(), self.margin[i] * 1.001 + 1e-6) else {
                     continue;
                 };
-                let n = n.as_dvec3();
+                let others = self.held.iter().rev().take_while(|(vertex, _)| *vertex == i as u32);
+                let n = others.fold(n.as_dvec3(), |n, (_, other)| n - other * n.dot(*other));
+                let n = if n.length() > SAME { n.normalize() } else { continue };
                 let force = self.gradient[i].dot(n);
                 if force > 0.0 {
                     self.gradient[i] -= n * force;
+                    self.held.push((i as u32, n));
                     tell(i, Contact { push: (force / self.objective.inertia(i)) as f32, body: b as u32 });
                 }
             }
         }
+    }
+
+    /// Decides where to go from here, given P ∇g, and how far. `first`: there was no iteration before.
+    fn aim(&mut self, first: bool) -> f64 {
+        let Pd { descent, direction, gradient, stiff, held, matrix, factor, .. } = self;
+        descent.copy_from_slice(gradient);
+        factor.solve(descent);
+        if held.is_empty() {
+            direction.iter_mut().zip(&*descent).for_each(|(d, z)| *d = -*z);
+            stiff.iter_mut().zip(&*gradient).for_each(|(stiff, g)| *stiff = -*g);
+            return 1.0;
+        }
+        project(held, descent);
+        let along = if first { 0.0 } else { dot(direction, stiff) };
+        let keep = if along > 0.0 { dot(descent, stiff) / along } else { 0.0 };
+        project(held, direction);
+        direction.iter_mut().zip(&*descent).for_each(|(d, z)| *d = *d * keep - *z);
+        if dot(direction, gradient) >= 0.0 {
+            direction.iter_mut().zip(&*descent).for_each(|(d, z)| *d = -*z);
+        }
+        for (i, stiff) in stiff.iter_mut().enumerate() {
+            *stiff = matrix.row(i).iter().map(|entry| direction[entry.column as usize] * entry.value).sum();
+        }
+        let along = dot(direction, stiff);
+        if along > 0.0 { -dot(direction, gradient) / along } else { 0.0 }
+    }
+}
+
+/// Takes away what vertices have along the normals of what holds them off.
+fn project(held: &[(u32, DVec3)], v: &mut [DVec3]) {
+    for &(i, n) in held {
+        v[i as usize] -= n * v[i as usize].dot(n);
     }
 }
 
@@ -149,20 +211,17 @@ impl Method for Pd {
             *x = Vec3::from(particle.p).as_dvec3();
         }
         let bodies = substep.bodies;
+        self.held.clear();
         self.put_back(bodies);
         let (mut lowest, mut t) = (f64::INFINITY, 1.0);
-        for _ in 0..substep.iterations {
+        for iteration in 0..substep.iterations {
             let value = self.objective.evaluate(substep.team, &self.x, Wanted::Nothing, &mut self.gradient);
             if self.guarded && value > lowest {
                 t *= 0.5;
             } else {
                 lowest = value;
                 self.balance(bodies, |_, _| {});
-                t = 1.0;
-                for (d, g) in self.direction.iter_mut().zip(&self.gradient) {
-                    *d = -*g;
-                }
-                self.factor.solve(&mut self.direction);
+                t = self.aim(iteration == 0);
                 self.last.copy_from_slice(&self.x);
             }
             for i in 0..self.x.len() {
