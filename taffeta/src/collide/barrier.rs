@@ -43,12 +43,12 @@ const PRESS: f32 = 0.02;
 const INSIDE: f32 = 1e-5;
 /// Detections in a substep at most, while vertices are inside of a collider.
 const INSIDE_ROUNDS: u32 = 20;
-/// How often contacts are gone through after each detection beyond [`TOUCH_ROUNDS`], while colliders and pins have not arrived.
+/// How often contacts are gone through after each detection in which cloth only gives way to colliders and pins.
 const LATE_PASSES: u32 = 10;
-/// The same while colliders and pins have not arrived. After that they are late, as they are in life if a cloth is jammed.
+/// Detections in a substep at most, while colliders and pins have not arrived. After that they are late, as they are in life if a cloth is jammed.
 const MOVER_ROUNDS: u32 = 200;
-/// The same if they were late in the substep before: what is jammed seldom comes free by trying again.
-const JAMMED_ROUNDS: u32 = 20;
+/// They are late before that if, as fast as they went in so many detections, they would not arrive by then: what is jammed seldom comes free by trying again.
+const PACE: u32 = 4;
 /// The reach of a detection is this many times the largest gap at least, and this part of the mean edge at most, unless that is less. With the
 /// margin it stays below 0.61 edges, where a flat cloth of right-angled triangles has no pairs.
 const LEAST_REACH: f32 = 1.4;
@@ -346,7 +346,9 @@ impl Barrier {
         if !self.bounded {
             return false;
         }
-        let mover_rounds = if std::mem::take(&mut self.jammed) { JAMMED_ROUNDS } else { MOVER_ROUNDS };
+        // Where they were late in the substep before, cloth gives way at once.
+        let patience = if std::mem::take(&mut self.jammed) { 0 } else { TOUCH_ROUNDS };
+        let mut pace = Pace::from(patience);
         let (mut round, mut pushed) = (0, self.touching() && self.rows.pushed());
         loop {
             let mut clamped = self.clamp(now, start, x, round > 0);
@@ -359,14 +361,19 @@ impl Barrier {
             let left = self.left(now.model.particles(), x);
             let long = if self.piled() { LONG_IN_PILES } else { LONG };
             let many = left.free as f32 > MANY * now.model.particles() as f32;
-            let rounds = match left {
-                Left { colliders: 1.., .. } | Left { pins: 1.., .. } => mover_rounds,
-                _ if clamped.inside > 0 => INSIDE_ROUNDS,
-                _ if !self.touching() => ROUNDS,
-                _ if !pushed && !self.pressing(x) => TOUCH_ROUNDS,
-                _ if left.free > 0 && self.torn(now.model, x) => TOUCH_ROUNDS,
-                _ if many || (left.free > 0 && self.detector.done() > long) => CONTACT_ROUNDS,
-                _ => 0,
+            let moving = left.colliders + left.pins > 0;
+            let rounds = if moving && pace.arrives(round, left.way) {
+                MOVER_ROUNDS
+            } else if clamped.inside > 0 {
+                INSIDE_ROUNDS
+            } else if !self.touching() {
+                ROUNDS
+            } else if (!pushed && !self.pressing(x)) || (left.free > 0 && self.torn(now.model, x)) {
+                TOUCH_ROUNDS
+            } else if many || (left.free > 0 && self.detector.done() > long) {
+                CONTACT_ROUNDS
+            } else {
+                0
             };
             if round >= rounds {
                 self.work.stopped += 1;
@@ -382,7 +389,7 @@ impl Barrier {
             round += 1;
             self.detect(now, x, &self.settings.clone(), true);
             // Whatever is in the way of colliders and pins for so long only gives way to them.
-            let late = round > TOUCH_ROUNDS && left.colliders + left.pins > 0;
+            let late = round > patience && moving;
             self.want_if(x, |v, x| !late || x.w == 0.0 || v >= now.model.particles());
             if self.touching() {
                 self.rows.go_on(now.team, now.level, start);
@@ -497,8 +504,12 @@ impl Barrier {
     fn left(&self, particles: usize, x: &[Particle]) -> Left {
         let mut left = Left::default();
         for (v, wanted) in self.not_arrived() {
-            left.colliders += (v >= particles) as usize;
-            left.pins += (x[v].w == 0.0 && v < particles) as usize;
+            let (collider, held) = (v >= particles, x[v].w == 0.0);
+            left.colliders += collider as usize;
+            left.pins += (held && !collider) as usize;
+            if collider || held {
+                left.way += Vec3::from(wanted.p).distance(x[v].p.into());
+            }
             left.free += (wanted.w == FREE) as usize;
         }
         left
@@ -513,6 +524,32 @@ struct Left {
     colliders: usize,
     /// Those that are not near anything.
     free: usize,
+    /// How far pins and vertices of colliders still have to go, all together, m.
+    way: f32,
+}
+
+/// How fast colliders and pins arrive.
+struct Pace {
+    /// In which round it is looked at next, and how far they had to go when it was last, m.
+    next: u32,
+    way: f32,
+}
+
+impl Pace {
+    /// Looked at from `round` on.
+    fn from(round: u32) -> Self {
+        Pace { next: round, way: f32::INFINITY }
+    }
+
+    /// Whether they will arrive within [`MOVER_ROUNDS`] by the look of it; in this round they have to go so far, m.
+    fn arrives(&mut self, round: u32, way: f32) -> bool {
+        if round < self.next {
+            return true;
+        }
+        let gained = self.way - way;
+        (self.next, self.way) = (round + PACE, way);
+        gained * MOVER_ROUNDS.saturating_sub(round) as f32 >= way * PACE as f32
+    }
 }
 
 /// The way from one place to another, m.
