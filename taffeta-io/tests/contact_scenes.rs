@@ -132,6 +132,12 @@ fn sphere_drape_hangs_in_eight_folds() {
         on_side[fold / side] += 1;
     }
     assert_eq!(on_side, [2; 4], "folds on each side");
+
+    // After five seconds it rests.
+    run(&mut sim, 300);
+    let speeds = sim.state().v[..sim.model().particles()].iter();
+    let fastest = speeds.map(|&[x, y, z, _]| Vec3::new(x, y, z).length()).fold(0.0, f32::max);
+    assert!(fastest < 0.005, "{fastest} m/s");
 }
 
 /// Where a closed curve has its minima, if it rises by more than `by` on both sides of each.

@@ -563,3 +563,25 @@ fn longest_way(soup: &Soup, from: &[Particle], to: &[Particle]) -> f32 {
     let ways = soup.spans.iter().flat_map(|span| from[span.clone()].iter().zip(&to[span.clone()]));
     ways.map(|(a, b)| (Vec3::from(b.p) - Vec3::from(a.p)).length_squared()).fold(0.0, f32::max).sqrt()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In which round movers give up that have to go 1 m and go so far in each, m.
+    fn gives_up(step: impl Fn(u32) -> f32) -> Option<u32> {
+        let (mut pace, mut way) = (Pace::from(0), 1.0);
+        (0..MOVER_ROUNDS).find(|&round| {
+            let arrives = way <= 0.0 || pace.arrives(round, way);
+            way -= step(round);
+            !arrives
+        })
+    }
+
+    #[test]
+    fn movers_go_on_as_long_as_they_would_arrive() {
+        assert_eq!(gives_up(|_| 1.0 / 190.0), None, "slow, but steady");
+        assert_eq!(gives_up(|_| 1.0 / 220.0), Some(PACE), "too slow");
+        assert_eq!(gives_up(|round| if round < 20 { 0.01 } else { 0.0 }), Some(24), "stuck");
+    }
+}
