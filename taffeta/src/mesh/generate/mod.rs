@@ -1,5 +1,6 @@
 //! Meshes made by code: bodies and garments for scenes that need no files.
 
+mod cuboid;
 mod field;
 mod figure;
 mod remesh;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::TriMesh;
 use crate::collide::Surface;
 
+pub use cuboid::cuboid;
 pub use figure::{figure, form, statue, walking_figure};
 pub use round::{ball, torus};
 pub use tube::Tube;
@@ -25,6 +27,9 @@ pub struct Generate {
     /// About how many vertices; figures have exactly so many.
     #[serde(default)]
     pub vertices: Option<u32>,
+    /// Sides of a box along x, y and z, m.
+    #[serde(default)]
+    pub size: Option<[f32; 3]>,
     /// Radius of a ball, of the middle circle of a torus, or of a tube, m.
     #[serde(default)]
     pub radius: Option<f32>,
@@ -55,6 +60,8 @@ pub struct Generate {
 pub enum GeneratedShape {
     /// A ball about the origin.
     Ball,
+    /// A box about the origin.
+    Box,
     /// A ring about the y axis.
     Torus,
     /// A tube about the y axis, open at both ends.
@@ -88,6 +95,7 @@ impl Generate {
         };
         Ok(match self.shape {
             GeneratedShape::Ball => ball(length("radius", 0.5), vertices),
+            GeneratedShape::Box => cuboid(self.size.unwrap_or([1.0; 3]), vertices),
             GeneratedShape::Torus => {
                 let (radius, tube) = (length("radius", 0.4), length("tube", 0.05));
                 if tube >= radius {
@@ -117,9 +125,13 @@ impl Generate {
 
     /// The lengths that belong to the shape, and the number of vertices.
     fn check(&self) -> Result<(Lengths, usize), (&'static str, String)> {
-        use GeneratedShape::{Ball, Figure, Form, Skirt, Statue, Torus, Tube};
+        use GeneratedShape::{Ball, Box, Figure, Form, Skirt, Statue, Torus, Tube};
+        let [x, y, z] = [0, 1, 2].map(|axis| self.size.map(|size| size[axis]));
         let lengths = [
-            ("radius", self.radius, &[Ball, Torus, Tube][..]),
+            ("size", x, &[Box][..]),
+            ("size", y, &[Box]),
+            ("size", z, &[Box]),
+            ("radius", self.radius, &[Ball, Torus, Tube]),
             ("tube", self.tube, &[Torus]),
             ("top", self.top, &[Skirt]),
             ("bottom", self.bottom, &[Skirt]),
@@ -142,6 +154,7 @@ impl Generate {
         }
         let (least, default) = match self.shape {
             Ball => (12, 2500),
+            Box => (8, 386),
             Torus => (24, 1500),
             Tube | Skirt => (8, 2000),
             Figure => (800, 1200),
@@ -168,6 +181,7 @@ mod tests {
     fn generate(text: &str) -> Result<TriMesh, (&'static str, String)> {
         let shape = |word: &str| match word {
             "ball" => GeneratedShape::Ball,
+            "box" => GeneratedShape::Box,
             "torus" => GeneratedShape::Torus,
             _ => GeneratedShape::Skirt,
         };
@@ -175,6 +189,7 @@ mod tests {
         let mut generate = Generate {
             shape: shape(words.next().unwrap()),
             vertices: None,
+            size: None,
             radius: None,
             tube: None,
             top: None,
@@ -188,6 +203,7 @@ mod tests {
             let value: f32 = value.parse().unwrap();
             match field {
                 "vertices" => generate.vertices = Some(value as u32),
+                "size" => generate.size = Some([1.0, value, 1.0]),
                 "radius" => generate.radius = Some(value),
                 "tube" => generate.tube = Some(value),
                 _ => generate.walk = Some(value),
@@ -203,6 +219,8 @@ mod tests {
             ("ball radius=0", "radius", "above 0"),
             ("ball tube=0.1", "tube", "for torus"),
             ("ball vertices=3", "vertices", "12 to 1000000"),
+            ("box size=0", "size", "above 0"),
+            ("ball size=2", "size", "for box"),
             ("torus radius=0.1 tube=0.2", "tube", "below the radius, 0.1 m"),
             ("skirt walk=1", "walk", "for figure"),
         ] {
