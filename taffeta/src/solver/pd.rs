@@ -61,10 +61,18 @@ pub struct Pd {
     direction: Vec<DVec3>,
     /// A d.
     stiff: Vec<DVec3>,
-    /// Vertices that colliders hold off, in order, with the normal; those of one vertex are orthogonal.
-    held: Vec<(u32, DVec3)>,
+    /// In the order of vertices; normals of one vertex are orthogonal.
+    held: Vec<Held>,
     y: Vec<Particle>,
     warm: WarmStart,
+}
+
+/// A vertex that a collider holds off.
+struct Held {
+    vertex: u32,
+    /// Of the collider.
+    body: u32,
+    normal: DVec3,
 }
 
 impl Pd {
@@ -132,13 +140,13 @@ impl Pd {
 
     /// Puts vertices back that are too near to a collider, and those that it holds off onto it.
     fn put_back(&mut self, bodies: &[Body]) {
-        let mut held = self.held.iter().peekable();
+        let mut held = &self.held[..];
         for i in 0..self.x.len() {
-            let mut reach = self.margin[i];
-            while held.next_if(|(vertex, _)| *vertex == i as u32).is_some() {
-                reach = STAY * self.margin[i];
-            }
-            for body in bodies.iter().filter(|_| self.objective.is_free(i)) {
+            let own;
+            (own, held) = held.split_at(held.iter().take_while(|held| held.vertex == i as u32).count());
+            for (b, body) in bodies.iter().enumerate().filter(|_| self.objective.is_free(i)) {
+                let stays = own.iter().any(|held| held.body == b as u32);
+                let reach = if stays { STAY * self.margin[i] } else { self.margin[i] };
                 if let Some((d, n)) = body.near(self.x[i].as_vec3(), reach) {
                     self.x[i] += n.as_dvec3() * (self.margin[i] - d) as f64;
                 }
@@ -155,14 +163,15 @@ impl Pd {
                 let Some((_, n)) = body.near(self.x[i].as_vec3(), self.margin[i] * 1.001 + 1e-6) else {
                     continue;
                 };
-                let others = self.held.iter().rev().take_while(|(vertex, _)| *vertex == i as u32);
-                let n = others.fold(n.as_dvec3(), |n, (_, other)| n - other * n.dot(*other));
+                let others = self.held.iter().rev().take_while(|held| held.vertex == i as u32);
+                let n = others.fold(n.as_dvec3(), |n, other| n - other.normal * n.dot(other.normal));
                 let n = if n.length() > SAME { n.normalize() } else { continue };
                 let force = self.gradient[i].dot(n);
                 if force > 0.0 {
                     self.gradient[i] -= n * force;
-                    self.held.push((i as u32, n));
-                    tell(i, Contact { push: (force / self.objective.inertia(i)) as f32, body: b as u32 });
+                    let body = b as u32;
+                    self.held.push(Held { vertex: i as u32, body, normal: n });
+                    tell(i, Contact { push: (force / self.objective.inertia(i)) as f32, body });
                 }
             }
         }
@@ -195,9 +204,10 @@ impl Pd {
 }
 
 /// Takes away what vertices have along the normals of what holds them off.
-fn project(held: &[(u32, DVec3)], v: &mut [DVec3]) {
-    for &(i, n) in held {
-        v[i as usize] -= n * v[i as usize].dot(n);
+fn project(held: &[Held], v: &mut [DVec3]) {
+    for held in held {
+        let v = &mut v[held.vertex as usize];
+        *v -= held.normal * v.dot(held.normal);
     }
 }
 
